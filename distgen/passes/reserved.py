@@ -1,0 +1,74 @@
+"""Names that a generated module takes for itself, and that no spec may take from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from distgen.diagnostics import Diagnostic
+from distgen.passes.context import Context
+from distgen.plan import ClassPlan, FieldPlan
+
+IMPORTS = frozenset(
+    {
+        "Any",
+        "Array",
+        "ArrayLike",
+        "ClassVar",
+        "Constraint",
+        "DTypeLike",
+        "Field",
+        "FinishedDistribution",
+        "Iterable",
+        "Mapping",
+        "Parameters",
+        "Self",
+        "Static",
+    }
+)
+MEMBERS = frozenset(
+    {
+        "_distgen_layout",
+        "_finish",
+        "_parameterization",
+        "_parameters",
+        "_present",
+        "_with",
+        "batch_shape",
+        "constraints",
+        "event_shape",
+        "finished",
+        "from_finished",
+        "replace",
+        "support",
+        "tree_flatten",
+        "tree_unflatten",
+    }
+)
+LOCALS = frozenset({"cls", "object", "self"})
+
+
+def check_names(context: Context, plan: ClassPlan) -> tuple[ClassPlan, list[Diagnostic]]:
+    return plan, list(_reserved(context, plan))
+
+
+def _reserved(context: Context, plan: ClassPlan) -> Iterator[Diagnostic]:
+    spec, methods = context.spec, plan.wrapped.methods
+    if plan.name in IMPORTS or plan.name == plan.base_module.partition(".")[0]:
+        message = f"'{plan.name}' is a name that generated modules import"
+        yield Diagnostic("DG215", message, spec.at("distribution"), "give the class another name")
+    for field in plan.stored:
+        argument = field.argument if isinstance(field, FieldPlan) else field.name
+        span = spec.at_key("parameters", argument)
+        if field.name in methods or field.attribute in methods:
+            taken = field.name if field.name in methods else field.attribute
+            message = f"the parameter '{field.name}' would hide the method '{taken}' of {spec.model.wraps}"
+        elif field.name in MEMBERS | LOCALS or field.attribute in MEMBERS:
+            message = f"the parameter '{field.name}' would hide a name that generated classes use"
+        else:
+            continue
+        yield Diagnostic("DG215", message, span, "give it another name with 'finished'")
+    for key in ("derived", "methods"):
+        for name in getattr(spec.model, key):
+            if name in MEMBERS:
+                message = f"'{name}' is a name that generated classes use"
+                yield Diagnostic("DG215", message, spec.at_key(key, name), "leave it out")

@@ -1,0 +1,186 @@
+"""The plan of a generated class: what the template prints.
+
+Texts that end in `_code` are Python that a pass has put together from literals made by `repr` and from
+names checked to be identifiers; nothing else reaches a template.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from distgen.catalog import ClassEntry
+from distgen.vocabulary import Word
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentPlan:
+    """An argument of a generated constructor or method."""
+
+    name: str
+    annotation: str
+    default_code: str | None = None
+    is_keyword_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FieldPlan:
+    """A finished parameter. `options_code` are the keyword arguments of its `Field`."""
+
+    name: str
+    argument: str
+    event: tuple[str, ...]
+    constraint: str
+    constraint_code: str
+    doc: str
+    options_code: tuple[tuple[str, str], ...]
+    is_optional: bool
+    is_floating: bool
+    has_property: bool
+
+    @property
+    def attribute(self) -> str:
+        return f"_{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class StaticPlan:
+    """A structural argument."""
+
+    name: str
+    finish_code: str
+    annotation: str
+    stored_annotation: str
+    default_code: str | None
+    doc: str
+
+    @property
+    def attribute(self) -> str:
+        return f"_{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class VariantPlan:
+    """A parameterisation: its name and the fields that are its leaves."""
+
+    label: str
+    fields: tuple[FieldPlan, ...]
+
+    @property
+    def leaves_code(self) -> str:
+        return tuple_code(f"self.{f.attribute}" for f in self.fields)
+
+    @property
+    def targets_code(self) -> str:
+        """The leaves as targets of an assignment."""
+        return targets_code(f"self.{f.attribute}" for f in self.fields)
+
+    @property
+    def mapping_code(self) -> str:
+        return f"{{{', '.join(f'{f.name!r}: self.{f.attribute}' for f in self.fields)}}}"
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedPlan:
+    """An attribute of distrax that the parameters determine: computed where it is read, or a constant."""
+
+    name: str
+    annotation: str
+    code: str
+    is_constant: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MethodPlan:
+    name: str
+    arguments: tuple[ArgumentPlan, ...]
+    annotation: str
+    body_code: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class DocPlan:
+    """Docstrings, as code."""
+
+    module_code: str
+    class_code: str
+    init_code: str
+    fields_code: dict[str, str]
+    methods_code: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class ClassPlan:
+    """One generated class. The passes fill it in, in the order of `distgen.passes.PASSES`."""
+
+    name: str
+    module: str
+    summary: str
+    wrapped: ClassEntry
+    base_module: str
+    base_code: str
+    arguments: tuple[ArgumentPlan, ...] = ()
+    fields: tuple[FieldPlan, ...] = ()
+    statics: tuple[StaticPlan, ...] = ()
+    table_code: tuple[tuple[str, str], ...] = ()
+    variants: tuple[VariantPlan, ...] = ()
+    support: str = ""
+    support_code: str = ""
+    derived: tuple[DerivedPlan, ...] = ()
+    present_code: str = ""
+    batch_shape_code: str = ""
+    event_shape: tuple[str, ...] = ()
+    event_shape_code: str = ""
+    dtype_code: str = ""
+    parameter_dtype_code: str = ""
+    methods: tuple[MethodPlan, ...] = ()
+    docs: DocPlan | None = None
+    words: tuple[Word, ...] = ()
+
+    @property
+    def stored(self) -> tuple[FieldPlan | StaticPlan, ...]:
+        """What an instance holds."""
+        return (*self.fields, *self.statics)
+
+    @property
+    def call_code(self) -> str:
+        """The arguments of the constructor, passed on by name."""
+        return ", ".join(f"{a.name}={a.name}" for a in self.arguments)
+
+    @property
+    def given_code(self) -> str:
+        """The finished parameters that `from_finished` takes, by name."""
+        return f"{{{', '.join(f'{f.name!r}: {f.name}' for f in self.fields)}}}"
+
+    @property
+    def aux(self) -> list[str]:
+        """The static part of the pytree: the parameterisation where there are several, and the statics."""
+        names = ["_parameterization"] if len(self.variants) > 1 else []
+        return [f"self.{name}" for name in [*names, *(s.attribute for s in self.statics)]]
+
+    @property
+    def aux_code(self) -> str:
+        return tuple_code(self.aux) if self.aux else "None"
+
+    @property
+    def aux_targets_code(self) -> str:
+        return targets_code(self.aux)
+
+    @property
+    def imports(self) -> dict[str, list[str]]:
+        """The names to import from each module of the runtime."""
+        modules = sorted({word.module for word in self.words})
+        return {m: sorted({word.name for word in self.words if word.module == m}) for m in modules}
+
+
+def tuple_code(items: Iterable[str]) -> str:
+    """A tuple of expressions as code."""
+    listed = list(items)
+    return f"({', '.join(listed)}{',' if len(listed) == 1 else ''})"
+
+
+def targets_code(items: Iterable[str]) -> str:
+    """The targets of an assignment from an iterable as code."""
+    listed = list(items)
+    return ", ".join(listed) if len(listed) > 1 else f"({listed[0]},)" if listed else ""

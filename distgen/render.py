@@ -1,0 +1,53 @@
+"""From plans to text. The templates say what the output looks like; whatever decides stands in the passes."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from distgen.plan import ClassPlan
+from distgen.vocabulary import RUNTIME
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+# In a checkout the templates stand beside the package, in a wheel inside it.
+_CHECKOUT = Path(__file__).parent.parent / "templates"
+
+
+def templates_directory() -> Path:
+    return _CHECKOUT if _CHECKOUT.is_dir() else Path(str(resources.files("distgen") / "_templates"))
+
+
+@functools.cache
+def _environment() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(templates_directory()),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,
+    )
+    environment.filters["literal"] = lambda value: repr(str(value))
+    return environment
+
+
+def render_class(plan: ClassPlan) -> str:
+    """The module of one class."""
+    return _environment().get_template("class.py.jinja").render(plan=plan)
+
+
+def render_package(plans: Sequence[ClassPlan]) -> str:
+    """The `__init__.py` of the output."""
+    return _environment().get_template("package.py.jinja").render(plans=plans)
+
+
+def runtime_sources() -> dict[str, str]:
+    """The modules that generated code shares, by their path in the output."""
+    return {f"_runtime/{f.name}": f.read_text(encoding="utf-8") for f in sorted(RUNTIME.glob("*.py"))}

@@ -1,0 +1,139 @@
+"""Mathematics on finished parameters: what distrax stores beside them, computed where it is read.
+
+The operations and their order are those of distrax, so that results agree bit for bit.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import distrax
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from .dtypes import widened
+
+__all__ = [
+    "bounded_log_scale",
+    "diag_linear",
+    "diag_plus_low_rank_linear",
+    "either",
+    "epsilon_greedy_probs",
+    "exp",
+    "gram",
+    "greedy_probs",
+    "log_beta",
+    "log_beta_multivariate",
+    "log_cdf",
+    "log_survival_function",
+    "logistic",
+    "normal",
+    "shifted",
+    "standard_normal",
+    "tempered_logits",
+    "triangular_linear",
+    "von_mises_sample_n",
+]
+
+
+def either(first: Array | None, otherwise: Array) -> Array:
+    """The first where it is given, and the other where it is not."""
+    return otherwise if first is None else first
+
+
+def exp(x: Array) -> Array:
+    return jnp.exp(x)
+
+
+def gram(factor: Array) -> Array:
+    """The matrix A A^T of a factor A of shape [..., D, D]."""
+    return jnp.matmul(factor, jnp.swapaxes(factor, -2, -1))
+
+
+def log_beta(a: Array, b: Array) -> Array:
+    """log B(a, b) = log Gamma(a) + log Gamma(b) - log Gamma(a + b). https://dlmf.nist.gov/5.12.E1"""
+    return jax.lax.lgamma(a) + jax.lax.lgamma(b) - jax.lax.lgamma(a + b)
+
+
+def log_beta_multivariate(a: Array) -> Array:
+    """The sum of log Gamma(a_k) less log Gamma of the sum of a_k, over the last dimension."""
+    return jnp.sum(jax.lax.lgamma(a), axis=-1) - jax.lax.lgamma(jnp.sum(a, axis=-1))
+
+
+def tempered_logits(logits: Array, temperature: Array) -> Array:
+    """Normalised logits of shape [..., K] at a temperature of shape [...]."""
+    return jax.nn.log_softmax(logits / temperature[..., None], axis=-1)
+
+
+def greedy_probs(preferences: Array) -> Array:
+    """Equal probabilities for all that attain the maximum over the last dimension."""
+    best = (preferences == jnp.max(preferences, axis=-1, keepdims=True)).astype(preferences.dtype)
+    probs = best / jnp.sum(best, axis=-1, keepdims=True)
+    return probs / jnp.sum(probs, axis=-1, keepdims=True)
+
+
+def epsilon_greedy_probs(preferences: Array, epsilon: Array) -> Array:
+    """Greedy with probability 1 - epsilon, uniform with probability epsilon."""
+    best = (preferences == jnp.max(preferences, axis=-1, keepdims=True)).astype(preferences.dtype)
+    greedy = best / jnp.sum(best, axis=-1, keepdims=True)
+    uniform = jnp.ones_like(greedy) / greedy.shape[-1]
+    epsilon = epsilon[..., None]
+    probs = (1 - epsilon) * greedy + epsilon * uniform
+    return probs / jnp.sum(probs, axis=-1, keepdims=True)
+
+
+def bounded_log_scale(log_scale: Array, max_scale: Array | None) -> Array:
+    """log(max_scale) - softplus(log(max_scale) - log_scale), which stays below log(max_scale)."""
+    if max_scale is None:
+        return log_scale
+    max_log_scale = jnp.log(max_scale)
+    return max_log_scale - jax.nn.softplus(max_log_scale - log_scale)
+
+
+def log_cdf(distribution: Any, value: Array) -> Array:
+    result: Array = widened(type(distribution).log_cdf, distribution, value.dtype, value)
+    return result
+
+
+def log_survival_function(distribution: Any, value: Array) -> Array:
+    result: Array = widened(type(distribution).log_survival_function, distribution, value.dtype, value)
+    return result
+
+
+def normal(loc: Array, scale: Array) -> Any:
+    return distrax.Normal(loc, scale)
+
+
+def logistic(loc: Array, scale: Array) -> Any:
+    return distrax.Logistic(loc, scale)
+
+
+def standard_normal(loc: Array) -> Any:
+    """The distribution N(0, I) of the shape and dtype of `loc`."""
+    return distrax.Independent(distrax.Normal(jnp.zeros_like(loc), jnp.ones_like(loc)), 1)
+
+
+def diag_linear(diag: Array) -> Any:
+    return distrax.DiagLinear(diag)
+
+
+def diag_plus_low_rank_linear(diag: Array, u_matrix: Array, v_matrix: Array) -> Any:
+    return distrax.DiagPlusLowRankLinear(diag, u_matrix, v_matrix)
+
+
+def triangular_linear(matrix: Array, is_lower: bool) -> Any:
+    return distrax.TriangularLinear(matrix, is_lower)
+
+
+def shifted(loc: Array, scale: Any) -> Any:
+    """The bijector x -> scale(x) + loc over vectors."""
+    return distrax.Chain([distrax.Block(distrax.Shift(loc), 1), scale])
+
+
+def von_mises_sample_n(loc: Array, concentration: Array, key: Array, n: int) -> Array:
+    """Draws as distrax makes them; in float32 for bfloat16, for which distrax has no sampler."""
+    dtype = jnp.float32 if loc.dtype == jnp.bfloat16 else loc.dtype
+    wide = distrax.VonMises(loc.astype(dtype), concentration.astype(dtype))
+    draws: Array = wide._sample_n(key, n)
+    return draws.astype(loc.dtype)

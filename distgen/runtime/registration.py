@@ -1,0 +1,111 @@
+"""Registration of generated classes, and of the classes that users derive from them, as pytrees.
+
+The leaves of a generated class are its finished parameters, under fixed names; flattening and
+unflattening never look at their values. A derived class that sets attributes of its own keeps them:
+those that hold arrays are children, all others are static. Which are which travels in the treedef, so
+that it stays as it was when a transformation puts other leaves in their place.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import export
+from jax.tree_util import GetAttrKey, register_pytree_with_keys
+
+__all__ = ["register"]
+
+_LAYOUT = "_distgen_layout"
+
+Flattened = tuple[tuple[Any, ...], Any]
+
+
+def register(cls: Any) -> None:
+    """Registers `cls` with JAX: flattening, key paths, and serialisation for `jax.export`."""
+    if "tree_flatten" in cls.__dict__:
+        flatten, unflatten, names = cls.tree_flatten, cls.tree_unflatten, _own_names
+    else:
+        flatten, unflatten, names = (
+            _flatten_derived,
+            functools.partial(_unflatten_derived, cls),
+            _derived_names,
+        )
+
+    def flatten_with_keys(d: Any) -> tuple[Iterable[Any], Any]:
+        children, aux = flatten(d)
+        keys = names(d.finished(), aux)
+        return [(GetAttrKey(key), child) for key, child in zip(keys, children, strict=True)], aux
+
+    register_pytree_with_keys(cls, flatten_with_keys, unflatten, flatten)
+    # A class that is defined again, as happens in notebooks, leaves its name to the first one.
+    with contextlib.suppress(ValueError):
+        export.register_pytree_node_serialization(
+            cls,
+            serialized_name=f"{cls.__module__}.{cls.__qualname__}",
+            serialize_auxdata=_serialize,
+            deserialize_auxdata=_deserialize,
+        )
+
+
+def _own_names(finished: Iterable[str], aux: Any) -> list[str]:
+    return [*finished]
+
+
+def _derived_names(finished: Iterable[str], aux: Any) -> list[str]:
+    _, layout, _ = aux
+    return [*finished, *layout]
+
+
+def _flatten_derived(d: Any) -> Flattened:
+    children, aux = d.tree_flatten()
+    table = d._parameters
+    own = {f"_{x.name}" for x in (*table.fields, *table.statics)} | {"_parameterization", _LAYOUT}
+    extra = {name: value for name, value in d.__dict__.items() if name not in own}
+    layout = d.__dict__.get(_LAYOUT, ())
+    layout += tuple(name for name, value in extra.items() if name not in layout and _holds_arrays(value))
+    static = tuple((name, value) for name, value in extra.items() if name not in layout)
+    for name, value in static:
+        if getattr(value, "__hash__", None) is None:
+            raise TypeError(
+                f"Attribute '{name}' of {type(d).__name__} is a {type(value).__name__} without arrays, which "
+                "JAX can keep neither as leaves nor as static data. Make it hashable, such as a tuple."
+            )
+    return (*children, *(extra[name] for name in layout)), (aux, layout, static)
+
+
+def _unflatten_derived(cls: Any, aux: Any, children: Iterable[Any]) -> Any:
+    aux, layout, static = aux
+    children = tuple(children)
+    count = len(children) - len(layout)
+    d = cls.tree_unflatten(aux, children[:count])
+    d.__dict__.update(zip(layout, children[count:], strict=True), **dict(static), **{_LAYOUT: layout})
+    return d
+
+
+def _holds_arrays(value: Any) -> bool:
+    return any(isinstance(leaf, jax.Array | np.ndarray | np.generic) for leaf in jax.tree.leaves(value))
+
+
+def _serialize(aux: Any) -> bytes:
+    return json.dumps(aux, default=_dtype_as_json).encode()
+
+
+def _deserialize(data: bytes | bytearray) -> Any:
+    return _tuples(json.loads(bytes(data), object_hook=lambda entry: jnp.dtype(entry["dtype"])))
+
+
+def _dtype_as_json(value: Any) -> dict[str, str]:
+    if isinstance(value, np.dtype):
+        return {"dtype": value.name}
+    raise TypeError(f"{value!r} is static data that cannot be serialised.")
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value

@@ -1,0 +1,136 @@
+"""Laws 1 to 5: what the leaves are, and what the treedef is."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import cloudpickle
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+from distgen.verify.agreement import assert_same, structure
+from distgen.verify.cases import Case
+from distgen.verify.laws.registry import law
+
+
+@law(1)
+def only_finished_parameters(case: Case) -> None:
+    """The leaves are the finished parameters, concrete, each in a buffer of its own."""
+    d = case.build()
+    leaves = jax.tree.leaves(d)
+    assert len(leaves) == len(case.fields)
+    assert [*d.finished()] == [f.name for f in case.fields]
+    assert all(isinstance(leaf, jax.Array) and not leaf.weak_type for leaf in leaves)
+    assert all(a is b for a, b in zip(leaves, d.finished().values(), strict=True))
+    _assert_donatable(d)
+    one_for_all = {(array.shape, array.dtype): array for array in case.arrays.values()}
+    shared = {name: one_for_all[array.shape, array.dtype] for name, array in case.arrays.items()}
+    _assert_donatable(case.subject.generated(**shared, **case.statics))
+
+
+def _assert_donatable(d: Any) -> None:
+    pointers = [leaf.unsafe_buffer_pointer() for leaf in jax.tree.leaves(d) if leaf.size]
+    assert len({*pointers}) == len(pointers), "two leaves share a buffer"
+    expected = jax.tree.map(np.array, d)
+    donated = jax.jit(lambda d: d, donate_argnums=0)(jax.tree.map(jnp.copy, d))
+    assert_same(donated, expected, "a donated object")
+
+
+@law(2)
+def fixed_structure(case: Case) -> None:
+    """The treedef depends on the class, the parameterisation and statics, and on nothing else."""
+    d, other = case.build(), case.redrawn().build()
+    treedef = structure(d)
+    assert treedef == structure(other)
+    assert hash(treedef) == hash(structure(other))
+    numpy_twin = case.subject.generated(**{n: np.asarray(a) for n, a in case.arrays.items()}, **case.statics)
+    assert treedef == structure(numpy_twin)
+    for attribute in ("batch_shape", "event_shape", "dtype", "name"):
+        getattr(d, attribute)
+    jax.eval_shape(lambda: d.sample_and_log_prob(seed=jax.random.key(0)))
+    assert treedef == structure(d)
+    assert {*d.__dict__} == {*other.__dict__}
+    assert_plain(treedef.node_data()[1])
+
+
+def assert_plain(aux: Any) -> None:
+    """Aux data of strings, flags and dtypes, in tuples."""
+    assert aux is None or isinstance(aux, str | bool | np.dtype | tuple), f"aux data holds {aux!r}"
+    for part in aux if isinstance(aux, tuple) else ():
+        assert_plain(part)
+
+
+@law(3)
+def blind_unflattening(case: Case) -> None:
+    """Whatever stands in place of the leaves passes through and comes back."""
+    built = case.build()
+    leaves, treedef = jax.tree.leaves(built), structure(built)
+    mesh = Mesh(np.array(jax.devices()[:1]), ("x",))
+    spec = PartitionSpec()
+    for stand_in in (
+        object(),
+        None,
+        True,
+        "text",
+        jax.ShapeDtypeStruct((7,), jnp.int8),
+        spec,
+        NamedSharding(mesh, spec),
+    ):
+        d = jax.tree.unflatten(treedef, [stand_in] * len(leaves))
+        assert type(d) is case.subject.generated
+
+        def is_stand_in(x: Any, stand_in: Any = stand_in) -> bool:
+            return x is stand_in
+
+        back = jax.tree.leaves(d, is_leaf=is_stand_in)
+        assert len(back) == len(leaves) and all(x is stand_in for x in back), (
+            f"{stand_in!r} does not come back"
+        )
+        if stand_in is not None:
+            assert structure(d) == treedef or stand_in is spec, f"{stand_in!r} changes the treedef"
+        assert repr(d)
+    mask = jax.tree.map(lambda _: True, built)
+    assert structure(mask) == treedef
+
+
+@law(4)
+def named_leaves(case: Case) -> None:
+    """Key paths are the names of the finished parameters."""
+    d = case.build()
+    paths = [jax.tree_util.keystr(path) for path, _ in jax.tree_util.tree_leaves_with_path(d)]
+    assert paths == [f".{f.name}" for f in case.fields]
+    for f in case.fields:
+        assert f.has_property or getattr(d, f.name) is d.finished()[f.name]
+
+
+@law(5)
+def round_trips(case: Case) -> None:
+    """Copies, pickles, devices, `from_finished` and exported functions give the object back."""
+    d = case.build()
+    same = {
+        "flatten": lambda d: jax.tree.unflatten(structure(d), jax.tree.leaves(d)),
+        "from_finished": lambda d: type(d).from_finished(**d.finished(), **_statics(d)),
+        "pickle": lambda d: pickle.loads(pickle.dumps(d)),
+        "cloudpickle": lambda d: pickle.loads(cloudpickle.dumps(d)),
+        "deepcopy": copy.deepcopy,
+        "copy": copy.copy,
+        "device_put": lambda d: jax.device_put(d, jax.devices()[0]),
+        "replace": lambda d: d.replace(),
+    }
+    for name, trip in same.items():
+        back = trip(d)
+        assert type(back) is type(d)
+        assert_same(back, d, name)
+    on_host = jax.device_get(d)
+    assert type(on_host) is type(d) and all(isinstance(x, np.ndarray) for x in jax.tree.leaves(on_host))
+    exported = jax.export.export(jax.jit(lambda d: d))(d)
+    revived = jax.export.deserialize(exported.serialize())
+    assert_same(revived.call(d), d, "export")
+
+
+def _statics(d: Any) -> dict[str, Any]:
+    return {s.name: getattr(d, f"_{s.name}") for s in d._parameters.statics}

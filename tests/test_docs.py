@@ -1,0 +1,127 @@
+"""The documents say what is so: their code runs, their links resolve, and the reference is complete."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from distgen import spec
+from distgen.cli import main
+from distgen.vocabulary import Word, load_vocabulary
+
+ROOT = Path(__file__).parent.parent
+REFERENCE = ROOT / "docs" / "spec-reference.md"
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/**/*.md"))]
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+
+each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+
+
+@each_page
+def test_links_resolve(page: Path) -> None:
+    targets = [link.partition("#")[0] for link in LINK.findall(page.read_text()) if "://" not in link]
+    assert [target for target in targets if not (page.parent / target).exists()] == []
+
+
+def test_architecture_has_every_module() -> None:
+    modules = {path for path in (ROOT / "distgen").glob("[a-z]*") if path.suffix in {"", ".py"}}
+    links = {ROOT / "docs" / link for link in LINK.findall((ROOT / "docs" / "architecture.md").read_text())}
+    assert modules <= {link.resolve() for link in links}
+
+
+@each_page
+def test_code_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks run in order: Python in one namespace, distgen in a directory with the files they name."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(ROOT)
+    monkeypatch.syspath_prepend(tmp_path)
+    namespace: dict[str, Any] = {"__name__": page.stem}
+    for language, code in BLOCK.findall(page.read_text()):
+        if file := re.match(r"# (\S+\.\w+)\n", code):
+            (tmp_path / file[1]).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / file[1]).write_text(code)
+        elif language == "python":
+            _run(code, namespace)
+        for command in re.findall(r"^distgen (.+)$", code, re.MULTILINE):
+            with pytest.raises(SystemExit) as left:
+                main(shlex.split(command))
+            assert not left.value.code, command
+
+
+def _run(code: str, namespace: dict[str, Any]) -> None:
+    """Runs `code`, statement by statement, and holds it to its comments `# -> repr` and `# raises Error`."""
+    for statement in ast.parse(code).body:
+        line = code.splitlines()[(statement.end_lineno or 1) - 1]
+        claim = re.search(r"  # (->|raises) (.+)$", line)
+        text = ast.unparse(statement)
+        if claim is None:
+            exec(text, namespace)
+        elif claim[1] == "->":
+            assert repr(eval(text, namespace)) == claim[2], line
+        else:
+            with pytest.raises(Exception) as raised:
+                exec(text, namespace)
+            assert raised.typename == claim[2], line
+
+
+@pytest.mark.parametrize("model", [spec.Distribution, spec.Parameter, spec.Static, spec.Method])
+def test_reference_has_every_key(model: type[spec.Model]) -> None:
+    rows = [(key, default, text) for key, _, default, text in _rows(model.__name__)]
+    assert rows == [
+        (f"`{name}`", "required" if field.is_required() else _default(field.default), field.description)
+        for name, field in model.model_fields.items()
+    ]
+
+
+def _default(value: Any) -> str:
+    match value:
+        case None | "":
+            return "none"
+        case bool():
+            return f"`{value}`".lower()
+        case ():
+            return "`[]`"
+        case _:
+            return f"`{value}`"
+
+
+# How many arguments of a word a spec does not write: the array that is finished, event shape and dtype, ...
+IMPLICIT = {"finishing": 1, "defaults": 2, "statics": 1}
+
+
+@pytest.mark.parametrize(
+    ("role", "heading"),
+    [
+        ("constraints", "Constraints"),
+        ("finishing", "Finishing functions"),
+        ("defaults", "Defaults"),
+        ("statics", "Statics"),
+        ("mathematics", "Mathematics"),
+    ],
+)
+def test_reference_has_every_word(role: str, heading: str) -> None:
+    words = getattr(load_vocabulary(), role).values()
+    rows = _rows(heading)
+    assert [call for call, _ in rows] == [_call(word, IMPLICIT.get(role, 0)) for word in words]
+    summaries = [(word.summary, text) for word, (_, text) in zip(words, rows, strict=True)]
+    # Values have no docstrings: the reference has words of its own for them.
+    assert all(text == summary if summary else text for summary, text in summaries)
+
+
+def _call(word: Word, implicit: int) -> str:
+    arguments = ", ".join((word.arguments or ())[implicit:])
+    return f"`{word.name}({arguments})`" if arguments else f"`{word.name}`"
+
+
+def _rows(heading: str) -> list[list[str]]:
+    """The rows of the table below a heading of the reference."""
+    section = re.search(rf"^### {heading}\n(.*?)(?=^##|\Z)", REFERENCE.read_text(), re.MULTILINE | re.DOTALL)
+    assert section, heading
+    lines = re.findall(r"^\| (.+) \|$", section[1], re.MULTILINE)
+    return [line.split(" | ") for line in lines[1:]]
