@@ -145,7 +145,7 @@ def test_every_defect_is_found_once_and_does_not_hide_others(source: str, rule: 
 @pytest.mark.parametrize(
     "source",
     [
-        f"# {'a user may say much ' * 10}\n",
+        f"# {'a user may say much, ' * 10}and more\n",
         f'"""Doc.\n\n{"x" * 120}\n"""\n',
         "X = '\N{GREEK SMALL LETTER ALPHA} \N{MULTIPLICATION SIGN} \N{EN DASH}'  # \N{MINUS SIGN}\n".replace(
             "'", '"'

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import yaml
 from commandline import run
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from distgen.catalog import Catalog, load_catalog
@@ -150,6 +150,33 @@ MATRIX: dict[str, Any] = {
     },
     "methods": {"mean": {"inherited": "kept", "because": "it is so"}},
 }
+KEYS = [
+    *(
+        "logits",
+        "probs",
+        "loc",
+        "dtype",
+        "K",
+        "_scale",
+        "_logits",
+        "mean",
+        "tree_flatten",
+        "log_prob",
+        "nothing",
+    ),
+    *("doc", "static", "finish", "finished", "default", "requires", "event", "constraint", "argument_event"),
+    *(
+        "use",
+        "inherited",
+        "because",
+        "exactly_one_of",
+        "at_least_one_of",
+        "dimensions",
+        "event_shape",
+        "derived",
+    ),
+    *("methods", "parameters", "extends_batch"),
+]
 PROSE = {"summary", "description", "source", "doc", "because"}
 
 Place = tuple[str | int, ...]
@@ -305,6 +332,47 @@ def test_any_text_is_a_spec_or_refused(text: str, catalog: Catalog) -> None:
             assert spec is None
             diagnostics += found
         check_diagnostics(diagnostics)
+
+
+def nodes(node: Any, path: Place = ()) -> Iterator[Place]:
+    children = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
+    for key, value in children:
+        yield (*path, key)
+        yield from nodes(value, (*path, key))
+
+
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.sampled_from(["K", "1", "loc", "logits", "dtype", "real", "zeros", "own", "kept", "exp(loc)", ""]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=150)
+@given(data=st.data())
+def test_any_structure_is_compiled_or_refused(data: st.DataObject, catalog: Catalog) -> None:
+    spec = copy.deepcopy(data.draw(st.sampled_from([HARMLESS, MATRIX])))
+    for place in data.draw(st.lists(st.sampled_from(list(nodes(spec))), min_size=1, max_size=3, unique=True)):
+        node = spec
+        for part in place[:-1]:
+            node = node[part] if isinstance(node, dict) and part in node else {}
+        if isinstance(node, dict):
+            if data.draw(st.booleans()):
+                node[data.draw(st.sampled_from(KEYS))] = data.draw(VALUES)
+            else:
+                node[place[-1]] = data.draw(VALUES)
+    plan, diagnostics = compiled(spec, catalog)
+    if plan is None:
+        check_diagnostics(diagnostics)
+    else:
+        formatted, found = (
+            format_sources({"a.py": render_class(plan)}) if data.draw(st.booleans()) else ({}, [])
+        )
+        assert found == [], formatted
 
 
 class TestReservedNames:

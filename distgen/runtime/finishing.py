@@ -25,5 +25,9 @@ def triangular(matrix: Array, is_lower: bool) -> Array:
 
 
 def cholesky(matrix: Array) -> Array:
-    """The lower triangular L with L L^T = matrix, for a positive definite matrix [..., D, D]."""
-    return jnp.tril(jnp.linalg.cholesky(matrix))
+    """The lower triangular L with L L^T = matrix, for a positive definite matrix [..., D, D].
+
+    It is computed in float32 where the dtype of the matrix is narrower.
+    """
+    wide = matrix.astype(jnp.promote_types(matrix.dtype, jnp.float32))
+    return jnp.tril(jnp.linalg.cholesky(wide)).astype(matrix.dtype)

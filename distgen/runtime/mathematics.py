@@ -16,6 +16,7 @@ from .dtypes import widened
 
 __all__ = [
     "bounded_log_scale",
+    "categorical_uniform_sample_n",
     "diag_linear",
     "diag_plus_low_rank_linear",
     "either",
@@ -34,6 +35,8 @@ __all__ = [
     "tempered_logits",
     "triangular_linear",
     "von_mises_sample_n",
+    "widened_log_cdf",
+    "widened_log_survival_function",
 ]
 
 
@@ -92,11 +95,23 @@ def bounded_log_scale(log_scale: Array, max_scale: Array | None) -> Array:
 
 
 def log_cdf(distribution: Any, value: Array) -> Array:
-    result: Array = widened(type(distribution).log_cdf, distribution, value.dtype, value)
+    result: Array = distribution.log_cdf(value)
     return result
 
 
 def log_survival_function(distribution: Any, value: Array) -> Array:
+    result: Array = distribution.log_survival_function(value)
+    return result
+
+
+def widened_log_cdf(distribution: Any, value: Array) -> Array:
+    """The log_cdf, computed in float32 where the dtype of `value` is narrower."""
+    result: Array = widened(type(distribution).log_cdf, distribution, value.dtype, value)
+    return result
+
+
+def widened_log_survival_function(distribution: Any, value: Array) -> Array:
+    """The log_survival_function, computed in float32 where the dtype of `value` is narrower."""
     result: Array = widened(type(distribution).log_survival_function, distribution, value.dtype, value)
     return result
 
@@ -129,6 +144,15 @@ def triangular_linear(matrix: Array, is_lower: bool) -> Any:
 def shifted(loc: Array, scale: Any) -> Any:
     """The bijector x -> scale(x) + loc over vectors."""
     return distrax.Chain([distrax.Block(distrax.Shift(loc), 1), scale])
+
+
+def categorical_uniform_sample_n(low: Array, high: Array, logits: Array, key: Array, n: int) -> Array:
+    """Draws by inversion of uniform ones in the dtype of the parameters, or in float32 for a narrower one."""
+    dtype = jnp.promote_types(low.dtype, jnp.float32)
+    quantile = jax.random.uniform(key, (n, *low.shape), dtype)
+    distribution = distrax.CategoricalUniform(low=low, high=high, logits=logits)
+    draws: Array = distribution._inverse_cdf(quantile)
+    return draws.astype(low.dtype)
 
 
 def von_mises_sample_n(loc: Array, concentration: Array, key: Array, n: int) -> Array:

@@ -28,7 +28,7 @@ Shape = tuple[int, ...]
 
 
 class MissingArgumentError(ValueError, AssertionError):
-    """None of several arguments is given; in distrax a ValueError or, where chex checks, an AssertionError."""
+    """None of several arguments is given: in distrax a ValueError, or an AssertionError of chex."""
 
 
 @dataclass(frozen=True)

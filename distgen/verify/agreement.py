@@ -23,17 +23,17 @@ def assert_same(got: Any, want: Any, what: str) -> None:
         assert np.array_equal(_wide(a), _wide(b), equal_nan=True), f"{what}: {a} instead of {b}"
 
 
-def assert_close(got: Any, want: Any, what: str, *, ulp: int) -> None:
+def assert_close(got: Any, want: Any, what: str, *, ulp: int, dtype: Any = None) -> None:
     """Same structure and shapes; values within `ulp` units in the last place.
 
-    A unit is that of the larger of 1 and the value, in the less precise of the two dtypes.
+    A unit is that of the larger of 1 and the value, in the least precise of the two dtypes and `dtype`.
     """
     assert structure(got) == structure(want), f"{what}: other structure"
     for a, b in zip(jax.tree.leaves(got), jax.tree.leaves(want), strict=True):
         assert a.shape == b.shape, f"{what}: shape {a.shape} instead of {b.shape}"
         x, y = _wide(a), _wide(b)
-        floating = [v.dtype for v in (a, b) if jnp.issubdtype(v.dtype, jnp.floating)]
-        eps = max((float(jnp.finfo(dtype).eps) for dtype in floating), default=0.0)
+        dtypes = [t for t in (a.dtype, b.dtype, dtype) if t is not None and jnp.issubdtype(t, jnp.floating)]
+        eps = max((float(jnp.finfo(t).eps) for t in dtypes), default=0.0)
         with np.errstate(invalid="ignore"):
             near = np.abs(x - y) <= ulp * eps * np.maximum(1.0, np.abs(y))
         same = near | (x == y) | (np.isnan(x) & np.isnan(y))

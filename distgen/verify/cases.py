@@ -16,6 +16,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from hypothesis import reject
 from hypothesis import strategies as st
 
 from distgen.plan import FieldPlan
@@ -41,6 +42,11 @@ class Precision:
 
     def __repr__(self) -> str:
         return str(jnp.dtype(self.dtype)) + (" under x64" if self.x64 else "")
+
+    @property
+    def natural(self) -> Precision:
+        """The precision in which distrax stays in the dtype: with x64 it widens parameters of 32 bits."""
+        return replace(self, x64=self.dtype is jnp.float64)
 
     @contextlib.contextmanager
     def context(self) -> Iterator[None]:
@@ -100,7 +106,20 @@ class Case:
         return self.subject.generated(**self.arguments)
 
     def reference(self) -> Any:
-        """The object of distrax, with all arguments broadcast, which is where distrax is right."""
+        """The object of distrax, with all arguments broadcast, which is where distrax is right.
+
+        Where distrax has no such object in a narrow dtype it is one of float32; a case of which distrax
+        has no object at all is not drawn.
+        """
+        with contextlib.suppress(TypeError, NotImplementedError):
+            return self._reference()
+        try:
+            rounded = {name: np.asarray(array, np.float64) for name, array in self.arrays.items()}
+            return replace(self, values=rounded, precision=FLOAT32)._reference()
+        except TypeError:
+            reject()
+
+    def _reference(self) -> Any:
         arrays = {
             name: jnp.broadcast_to(
                 array, self.batch_shape + array.shape[array.ndim - self.event_ndims(name) :]
