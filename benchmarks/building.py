@@ -25,11 +25,11 @@ def measure(rounds: int = 5) -> Iterator[dict[str, Any]]:
     kinds: dict[str, list[float]] = {"first": [], "full": [], "nothing to do": []}
     for _ in range(rounds):
         with tempfile.TemporaryDirectory() as directory:
-            for kind in kinds:
+            for kind, times in kinds.items():
                 output = Path(directory) / ("first" if kind == "first" else "generated")
                 start = time.perf_counter()
                 _build(output, cache=Path(directory) / "cache")
-                kinds[kind].append(time.perf_counter() - start)
+                times.append(time.perf_counter() - start)
     for kind, times in kinds.items():
         yield {"build": kind, "seconds": statistics.median(times)}
 

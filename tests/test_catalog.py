@@ -177,7 +177,7 @@ class TestLoading:
             heavy = {"jax", "distrax", "tensorflow_probability"}
             print(*heavy & {name.partition(".")[0] for name in sys.modules})
         """
-        root = Path(module.__file__).parents[1]
+        root = Path(module.__file__).parents[2]
         command = [sys.executable, "-c", code, str(tmp_path)]
         done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
         assert done.stdout == "\n"
@@ -220,7 +220,7 @@ class TestLoading:
         assert load_catalog(tmp_path / "a\0b") == (catalog, [])
 
     def test_distrax_is_missing(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(module, "find_spec", lambda name: None)
+        monkeypatch.setattr("distgen.catalog.reader.find_spec", lambda name: None)
         found, [diagnostic] = load_catalog()
         assert found is None
         assert (diagnostic.code, diagnostic.message) == ("DG301", "distrax is not installed")

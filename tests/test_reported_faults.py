@@ -70,7 +70,7 @@ FAMILIES: dict[str, Callable[[Any], Any]] = {
     "Logistic": lambda v: g.Logistic(v, 1.0),
     "VonMises": lambda v: g.VonMises(v, 1.0),
     "Bernoulli": lambda v: g.Bernoulli(logits=v),
-    "Deterministic": lambda v: g.Deterministic(v),
+    "Deterministic": g.Deterministic,
     "ClippedNormal": lambda v: g.ClippedNormal(v, 1.0, -1.0, 1.0),
     "ClippedLogistic": lambda v: g.ClippedLogistic(v, 1.0, -1.0, 1.0),
     "LogStddevNormal": lambda v: g.LogStddevNormal(v, 0.0, 2.0),
@@ -224,7 +224,7 @@ def test_a_derived_class_crosses_every_boundary() -> None:
     assert paths == [".loc", ".scale", ".weights['w']"]
     exported = jax.export.export(jax.jit(lambda d: d))(d)
     assert jax.export.deserialize(exported.serialize()).call(d).label == "a"
-    with pytest.raises(TypeError, match="Attribute 'names' of .* is a list"):
+    with pytest.raises(TypeError, match=r"Attribute 'names' of .* is a list"):
         d.names = ["x"]  # type: ignore[attr-defined]
         jax.tree.leaves(d)
 

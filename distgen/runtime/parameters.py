@@ -188,13 +188,10 @@ class Parameters:
         return sizes
 
 
-def _convert(
-    values: Mapping[Field, Any], kept: Mapping[str, Array], statics: Mapping[str, Any]
-) -> tuple[dict[str, Array], Any]:
+def _convert(values: Mapping[Field, Any], statics: Mapping[str, Any]) -> tuple[dict[str, Array], Any]:
     """Arrays by name and their common floating dtype, which Python numbers never widen."""
     numbers = {f: _as_number(f, value) for f, value in values.items()}
-    floating: list[Any] = [x for x in kept.values() if jnp.issubdtype(x.dtype, jnp.floating)]
-    floating += [
+    floating = [
         _as_floating(x)
         for f, x in numbers.items()
         if f.dtype == "floating" or (f.dtype == "own" and _is_floating(x))
@@ -206,10 +203,7 @@ def _convert(
             return dtype if _is_floating(x) else jnp.result_type(x)
         return statics.get(f.dtype, dtype)
 
-    arrays = {f.name: jnp.asarray(x, dtype=dtype_of(f, x)) for f, x in numbers.items()}
-    for name, x in kept.items():
-        arrays[name] = x.astype(dtype) if jnp.issubdtype(x.dtype, jnp.floating) else x
-    return arrays, dtype
+    return {f.name: jnp.asarray(x, dtype=dtype_of(f, x)) for f, x in numbers.items()}, dtype
 
 
 def _as_number(f: Field, value: Any) -> Any:

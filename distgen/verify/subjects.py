@@ -26,6 +26,10 @@ class Subject:
     def __repr__(self) -> str:
         return self.plan.name
 
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        # The protocol by which hypothesis shows an argument.
+        printer.text(repr(self))
+
 
 def load_subjects(specs: Sequence[Path], package: str, root: Path | None = None) -> list[Subject]:
     """The classes of `package` that were generated from `specs`.

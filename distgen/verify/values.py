@@ -45,7 +45,7 @@ GENERATORS: Mapping[str, Callable[[Generator, Shape], Array]] = {
 
 
 def _counts(rng: Generator, shape: Shape, total: Array) -> Array:
-    return rng.multinomial(np.broadcast_to(total, shape[:-1]), np.full(shape[-1], 1 / shape[-1]))
+    return rng.multinomial(np.broadcast_to(total, shape[:-1]).astype(int), np.full(shape[-1], 1 / shape[-1]))
 
 
 EVENTS: Mapping[str, Callable[..., Array]] = {

@@ -55,7 +55,7 @@ def _mistakes(case: Case) -> list[dict[str, Any]]:
     mistakes += [arguments | {name: arguments.get(name, 0.5) for name in spec.exactly_one_of}]
     for name, array in case.arrays.items():
         mistakes.append(arguments | {name: jnp.ones(array.shape, complex)})
-        if case.event_ndims(name):
+        if case.event_ndims(name) and array.ndim:
             mistakes.append(arguments | {name: jnp.ones((), array.dtype)})
             mistakes.append(
                 arguments | {name: jnp.ones((*array.shape[:-1], array.shape[-1] + 1), array.dtype)}
