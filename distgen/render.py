@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,12 +13,11 @@ from distgen.vocabulary import RUNTIME
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-# In a checkout the templates stand beside the package, in a wheel inside it.
-_CHECKOUT = Path(__file__).parent.parent / "templates"
-
 
 def templates_directory() -> Path:
-    return _CHECKOUT if _CHECKOUT.is_dir() else Path(str(resources.files("distgen") / "_templates"))
+    """In a wheel the templates stand inside the package, in a checkout beside it."""
+    package = Path(__file__).parent
+    return package / "_templates" if (package / "_templates").is_dir() else package.parent / "templates"
 
 
 @functools.cache

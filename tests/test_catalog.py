@@ -220,7 +220,7 @@ class TestLoading:
         assert load_catalog(tmp_path / "a\0b") == (catalog, [])
 
     def test_distrax_is_missing(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("distgen.catalog.reader.find_spec", lambda name: None)
+        monkeypatch.setattr("distgen.catalog.reader._find_package", lambda name: None)
         found, [diagnostic] = load_catalog()
         assert found is None
         assert (diagnostic.code, diagnostic.message) == ("DG301", "distrax is not installed")

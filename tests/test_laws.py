@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
+import jax
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,7 +19,17 @@ ROOT = Path(__file__).parent.parent
 SUBJECTS = load_subjects([ROOT / "specs"], "generated", ROOT)
 
 
-@pytest.mark.parametrize("subject", SUBJECTS, ids=repr)
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(s, marks=pytest.mark.xdist_group(repr(s))) for s in SUBJECTS],
+    ids=repr,
+)
+def subject(request: pytest.FixtureRequest) -> Iterator[Subject]:
+    """A class. All laws of one class share what one worker has compiled, and give the memory back."""
+    yield request.param
+    jax.clear_caches()
+
+
 @pytest.mark.parametrize("law", LAWS, ids=repr)
 @given(data=st.data())
 def test_law(law: Law, subject: Subject, data: st.DataObject) -> None:

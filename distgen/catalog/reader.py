@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 from collections import ChainMap
 from collections.abc import Mapping, Sequence
-from importlib.machinery import PathFinder
-from importlib.util import find_spec
+from importlib.machinery import ModuleSpec, PathFinder
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -118,7 +117,7 @@ def locate(parts: Sequence[str]) -> tuple[Path | None, int]:
     if parts[0] in sys.stdlib_module_names:
         return None, length
     try:
-        spec = find_spec(parts[0]) or PathFinder.find_spec(parts[0], [str(Path.cwd())])
+        spec = _find_package(parts[0])
         while spec and spec.submodule_search_locations is not None and length < len(parts):
             # By its bare name: under its full one, a namespace package looks for its parent in sys.modules.
             inner = PathFinder.find_spec(parts[length], list(spec.submodule_search_locations))
@@ -129,6 +128,12 @@ def locate(parts: Sequence[str]) -> tuple[Path | None, int]:
         return None, length
     origin = spec.origin if spec else None
     return (Path(origin), length) if origin and origin.endswith(".py") else (None, length)
+
+
+def _find_package(name: str) -> ModuleSpec | None:
+    """Where a top-level name is found, whether or not it is imported already."""
+    finders = (finder.find_spec(name, None) for finder in sys.meta_path if hasattr(finder, "find_spec"))
+    return next(filter(None, finders), None) or PathFinder.find_spec(name, [str(Path.cwd())])
 
 
 def _visit(parts: Sequence[str], file: Path) -> griffe.Module | None:

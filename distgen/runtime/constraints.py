@@ -67,12 +67,12 @@ class Constraint:
 
 
 def _is_integer(x: Array) -> Array:
-    return jnp.equal(jnp.floor(x), x) if jnp.issubdtype(x.dtype, jnp.floating) else jnp.ones(x.shape, bool)
+    return jnp.isfinite(x) & (jnp.floor(x.astype(jnp.result_type(x, float))) == x)
 
 
 def _is_simplex(x: Array) -> Array:
     # A sum of K rounded terms errs by at most K units in the last place.
-    tolerance = 4 * x.shape[-1] * jnp.finfo(x.dtype).eps
+    tolerance = 4 * x.shape[-1] * jnp.finfo(jnp.promote_types(x.dtype, jnp.bfloat16)).eps
     return jnp.all(x >= 0, axis=-1) & (jnp.abs(jnp.sum(x, axis=-1) - 1) <= tolerance)
 
 

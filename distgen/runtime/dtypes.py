@@ -21,11 +21,13 @@ def keep_dtype(result: Any, dtype: Any) -> Any:
     return jax.tree.map(cast, result)
 
 
-def widened(method: Callable[..., Any], distribution: Any, dtype: Any, *arguments: Any) -> Any:
-    """`method(distribution, *arguments)`, in float32 where `dtype`, that of the parameters, is narrower.
+def widened(
+    method: Callable[..., Any], distribution: Any, dtype: Any, *arguments: Any, **keywords: Any
+) -> Any:
+    """`method(distribution, ...)`, in float32 where `dtype`, that of the parameters, is narrower.
 
     Some functions of JAX exist for 32 and 64 bits only.
     """
-    if jnp.finfo(dtype).bits >= 32:
-        return method(distribution, *arguments)
-    return keep_dtype(method(keep_dtype(distribution, jnp.float32), *arguments), dtype)
+    if not jnp.issubdtype(dtype, jnp.floating) or jnp.finfo(dtype).bits >= 32:
+        return method(distribution, *arguments, **keywords)
+    return keep_dtype(method(keep_dtype(distribution, jnp.float32), *arguments, **keywords), dtype)

@@ -22,6 +22,7 @@ __all__ = [
     "either",
     "epsilon_greedy_probs",
     "exp",
+    "gamma_cdf",
     "gram",
     "greedy_probs",
     "log_beta",
@@ -47,6 +48,11 @@ def either(first: Array | None, otherwise: Array) -> Array:
 
 def exp(x: Array) -> Array:
     return jnp.exp(x)
+
+
+def gamma_cdf(concentration: Array, rate: Array, value: Array) -> Array:
+    """The regularised lower incomplete gamma function. https://dlmf.nist.gov/8.2.E4"""
+    return jax.scipy.special.gammainc(concentration, rate * value)
 
 
 def gram(factor: Array) -> Array:

@@ -122,18 +122,17 @@ class Parameters:
             ValueError: for a wrong selection of arguments, or wrong shapes or dtypes.
         """
         kept = kept or {}
-        fresh = [f for f in self.fields if f.name not in kept and arguments[f.argument] is not None]
-        self._check_selection(
-            {f.argument for f in fresh} | {f.argument for f in self.fields if f.name in kept}
-        )
+        values = {f: kept.get(f.name, arguments[f.argument]) for f in self.fields}
+        values = {f: value for f, value in values.items() if value is not None}
+        self._check_selection({f.argument for f in values})
         statics = {s.name: s.finish(arguments[s.name]) for s in self.statics}
-        arrays, dtype = _convert({f: arguments[f.argument] for f in fresh}, kept, statics)
+        arrays, dtype = _convert(values, statics)
         sizes = self._event_sizes(arrays, kept)
-        for f in fresh:
-            array = _drop_singletons(f, arrays[f.name])
-            arrays[f.name] = f.finish(array, *map(statics.get, f.finish_with)) if f.finish else array
         for f in self.fields:
-            if f.name not in arrays and f.default is not None:
+            if f in values and f.name not in kept:
+                array = _drop_singletons(f, arrays[f.name])
+                arrays[f.name] = f.finish(array, *map(statics.get, f.finish_with)) if f.finish else array
+            elif f not in values and f.default is not None:
                 arrays[f.name] = f.default(tuple(sizes.get(dim, 1) for dim in f.event), dtype)
         present = {f: arrays[f.name] for f in self.fields if f.name in arrays}
         attributes = {f"_{name}": value for name, value in statics.items()}

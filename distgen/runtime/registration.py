@@ -8,7 +8,6 @@ that it stays as it was when a transformation puts other leaves in their place.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import json
 from collections.abc import Iterable
@@ -23,6 +22,7 @@ from jax.tree_util import GetAttrKey, register_pytree_with_keys
 __all__ = ["register"]
 
 _LAYOUT = "_distgen_layout"
+_DEFINITIONS: dict[str, int] = {}
 
 Flattened = tuple[tuple[Any, ...], Any]
 
@@ -44,14 +44,15 @@ def register(cls: Any) -> None:
         return [(GetAttrKey(key), child) for key, child in zip(keys, children, strict=True)], aux
 
     register_pytree_with_keys(cls, flatten_with_keys, unflatten, flatten)
-    # A class that is defined again, as happens in notebooks, leaves its name to the first one.
-    with contextlib.suppress(ValueError):
-        export.register_pytree_node_serialization(
-            cls,
-            serialized_name=f"{cls.__module__}.{cls.__qualname__}",
-            serialize_auxdata=_serialize,
-            deserialize_auxdata=_deserialize,
-        )
+    name = f"{cls.__module__}.{cls.__qualname__}"
+    # A class that is defined again, as happens in notebooks, needs a name of its own.
+    count = _DEFINITIONS[name] = _DEFINITIONS.get(name, 0) + 1
+    export.register_pytree_node_serialization(
+        cls,
+        serialized_name=name if count == 1 else f"{name}#{count}",
+        serialize_auxdata=_serialize,
+        deserialize_auxdata=_deserialize,
+    )
 
 
 def _own_names(finished: Iterable[str], aux: Any) -> list[str]:
@@ -67,8 +68,8 @@ def _flatten_derived(d: Any) -> Flattened:
     children, aux = d.tree_flatten()
     table = d._parameters
     own = {f"_{x.name}" for x in (*table.fields, *table.statics)} | {"_parameterization", _LAYOUT}
-    extra = {name: value for name, value in d.__dict__.items() if name not in own}
-    layout = d.__dict__.get(_LAYOUT, ())
+    extra = {name: value for name, value in sorted(d.__dict__.items()) if name not in own}
+    layout = tuple(name for name in d.__dict__.get(_LAYOUT, ()) if name in extra)
     layout += tuple(name for name, value in extra.items() if name not in layout and _holds_arrays(value))
     static = tuple((name, value) for name, value in extra.items() if name not in layout)
     for name, value in static:

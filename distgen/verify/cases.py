@@ -11,6 +11,7 @@ import inspect
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
+from itertools import product
 from typing import Any
 
 import jax
@@ -108,39 +109,25 @@ class Case:
     def reference(self) -> Any:
         """The object of distrax, with all arguments broadcast, which is where distrax is right.
 
-        Where distrax has no such object in a narrow dtype it is one of float32; a case of which distrax
-        has no object at all is not drawn.
+        Where distrax takes a Python number only, a scalar stays one; where it has no such object in a
+        narrow dtype, it is one of float32. A case of which distrax has no object at all is not drawn.
         """
-        with contextlib.suppress(TypeError, NotImplementedError):
-            return self._reference()
-        try:
-            rounded = {name: np.asarray(array, np.float64) for name, array in self.arrays.items()}
-            return replace(self, values=rounded, precision=FLOAT32)._reference()
-        except TypeError:
-            reject()
+        rounded = {name: np.asarray(array, np.float64) for name, array in self.arrays.items()}
+        wide = replace(self, values=rounded, precision=FLOAT32)
+        for case, keeps_scalars in product((self, wide), (False, True)):
+            with contextlib.suppress(TypeError, NotImplementedError):
+                return case._reference(keeps_scalars)
+        return reject()
 
-    def _reference(self) -> Any:
-        arrays = {
-            name: jnp.broadcast_to(
-                array, self.batch_shape + array.shape[array.ndim - self.event_ndims(name) :]
-            )
-            if array.ndim
-            else array
-            for name, array in self.arrays.items()
-        }
+    def _reference(self, keeps_scalars: bool) -> Any:
+        def broadcast(name: str, array: jax.Array) -> jax.Array:
+            event_ndims = self.event_ndims(name)
+            if not array.ndim and (keeps_scalars or event_ndims):
+                return array
+            return jnp.broadcast_to(array, self.batch_shape + array.shape[array.ndim - event_ndims :])
+
+        arrays = {name: broadcast(name, array) for name, array in self.arrays.items()}
         return self.subject.wrapped(**arrays, **self.statics)
-
-    def batched(self) -> Case:
-        """The same case with every argument of the full batch shape."""
-        values = {}
-        for name, value in self.values.items():
-            event = (
-                value.shape[value.ndim - self.event_ndims(name) :]
-                if value.ndim
-                else (1,) * self.event_ndims(name)
-            )
-            values[name] = np.broadcast_to(value, self.batch_shape + event)
-        return replace(self, values=values)
 
     def redrawn(self, seed: int = 1) -> Case:
         """A case of the same shapes with other values."""
