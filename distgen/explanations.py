@@ -202,6 +202,15 @@ _TEXTS = {
         wrong:  mean: {constraint: real, doc: The mean}
         right:  mean: {constraint: real, finished: loc, doc: The mean}
     """,
+    "DG216": """
+        Keys of one parameter contradict each other.
+
+        A parameter cannot require itself; 'argument_event' is 'event' with singletons ('1') beside its
+        dimensions; and 'identity' is the default of a matrix.
+
+        wrong:  scale_tri: {event: [D], default: identity, constraint: real, doc: The scale matrix}
+        right:  scale_tri: {event: [D, D], default: identity, constraint: real, doc: The scale matrix}
+    """,
     "DG301": """
         distrax is not installed where distgen runs, or its source cannot be read.
 

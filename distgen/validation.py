@@ -184,11 +184,28 @@ def _check_references(spec: Spec) -> Iterator[Diagnostic]:
             yield _unknown(
                 f"unknown dtype '{parameter.dtype}'", parameter.dtype, dtypes, spec.at(*where, "dtype")
             )
+        yield from _check_contradictions(spec, name, parameter)
         finished = parameter.finished or name
         if finished in taken:
             message = f"the finished name '{finished}' of '{name}' is that of '{taken[finished]}' too"
             yield Diagnostic("DG208", message, spec.at_key(*where), "give it another name with 'finished'")
         taken.setdefault(finished, name)
+
+
+def _check_contradictions(spec: Spec, name: str, parameter: Parameter) -> Iterator[Diagnostic]:
+    """Keys of one parameter that cannot all be meant."""
+    where = ("parameters", name)
+    if parameter.requires == name:
+        message = f"'{name}' requires itself"
+        yield Diagnostic("DG216", message, spec.at(*where, "requires"), "name another parameter, or none")
+    kept = tuple(dim for dim in parameter.argument_event if dim != "1")
+    if parameter.argument_event and kept != parameter.event:
+        message = f"expected 'argument_event' to be 'event' with '1' beside its dimensions, got {list(kept)}"
+        hint = "write ['1'] where distrax broadcasts a scalar parameter against an event dimension"
+        yield Diagnostic("DG216", message, spec.at(*where, "argument_event"), hint)
+    if parameter.default and parameter.default.function == "identity" and len(parameter.event) != 2:
+        message = f"'identity' makes a matrix, but '{name}' has {len(parameter.event)} event dimensions"
+        yield Diagnostic("DG216", message, spec.at(*where, "default"), "give it two, such as event: [D, D]")
 
 
 def _unknown(message: str, word: str, choices: Iterable[str], span: Span) -> Diagnostic:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from distgen.diagnostics import Diagnostic
 from distgen.passes.context import Context
-from distgen.plan import ClassPlan, FieldPlan
+from distgen.plan import ClassPlan, FieldPlan, StaticPlan
 
 IMPORTS = frozenset(
     {
@@ -47,6 +47,10 @@ MEMBERS = frozenset(
 LOCALS = frozenset({"cls", "object", "self"})
 
 
+# Properties of every distribution. A static may be called `dtype`, which is then that of samples.
+PROPERTIES = frozenset({"dtype", "name"})
+
+
 def check_names(context: Context, plan: ClassPlan) -> tuple[ClassPlan, list[Diagnostic]]:
     return plan, list(_reserved(context, plan))
 
@@ -62,7 +66,7 @@ def _reserved(context: Context, plan: ClassPlan) -> Iterator[Diagnostic]:
         if field.name in methods or field.attribute in methods:
             taken = field.name if field.name in methods else field.attribute
             message = f"the parameter '{field.name}' would hide the method '{taken}' of {spec.model.wraps}"
-        elif field.name in MEMBERS | LOCALS or field.attribute in MEMBERS:
+        elif field.name in MEMBERS | LOCALS or field.attribute in MEMBERS or _hides(field):
             message = f"the parameter '{field.name}' would hide a name that generated classes use"
         else:
             continue
@@ -72,3 +76,7 @@ def _reserved(context: Context, plan: ClassPlan) -> Iterator[Diagnostic]:
             if name in MEMBERS:
                 message = f"'{name}' is a name that generated classes use"
                 yield Diagnostic("DG215", message, spec.at_key(key, name), "leave it out")
+
+
+def _hides(field: FieldPlan | StaticPlan) -> bool:
+    return isinstance(field, FieldPlan) and field.name in PROPERTIES
