@@ -21,6 +21,11 @@ class Expression:
     function: str
     arguments: tuple[str | int | float, ...] | None = None
 
+    def __str__(self) -> str:
+        if self.arguments is None:
+            return self.function
+        return f"{self.function}({', '.join(map(str, self.arguments))})"
+
     @property
     def names(self) -> tuple[str, ...]:
         """The arguments that are names."""

@@ -22,6 +22,11 @@ class ArgumentPlan:
     default_code: str | None = None
     is_keyword_only: bool = False
 
+    @property
+    def code(self) -> str:
+        default = "" if self.default_code is None else f" = {self.default_code}"
+        return f"{self.name}: {self.annotation}{default}"
+
 
 @dataclass(frozen=True, slots=True)
 class FieldPlan:
@@ -98,6 +103,10 @@ class MethodPlan:
     body_code: str
     reason: str
 
+    @property
+    def signature_code(self) -> str:
+        return signature_code("self", self.arguments)
+
 
 @dataclass(frozen=True, slots=True)
 class DocPlan:
@@ -144,6 +153,23 @@ class ClassPlan:
         return (*self.fields, *self.statics)
 
     @property
+    def signature_code(self) -> str:
+        """The arguments of the constructor."""
+        return signature_code("self", self.arguments)
+
+    @property
+    def finished_signature_code(self) -> str:
+        """The arguments of `from_finished`: the finished parameters and the statics, by name."""
+        fields = [
+            ArgumentPlan(
+                f.name, "Array | None" if f.is_optional else "Array", "None" if f.is_optional else None, True
+            )
+            for f in self.fields
+        ]
+        statics = [ArgumentPlan(s.name, s.annotation, s.default_code, True) for s in self.statics]
+        return signature_code("cls", [*fields, *statics])
+
+    @property
     def call_code(self) -> str:
         """The arguments of the constructor, passed on by name."""
         return ", ".join(f"{a.name}={a.name}" for a in self.arguments)
@@ -184,3 +210,13 @@ def targets_code(items: Iterable[str]) -> str:
     """The targets of an assignment from an iterable as code."""
     listed = list(items)
     return ", ".join(listed) if len(listed) > 1 else f"({listed[0]},)" if listed else ""
+
+
+def signature_code(first: str, arguments: Iterable[ArgumentPlan]) -> str:
+    """The arguments of a method as code, with a star before those that are keyword-only."""
+    parts = [first]
+    for argument in arguments:
+        if argument.is_keyword_only and "*" not in parts:
+            parts.append("*")
+        parts.append(argument.code)
+    return ", ".join(parts)

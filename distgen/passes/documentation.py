@@ -10,6 +10,7 @@ from dataclasses import replace
 from distgen.diagnostics import Diagnostic
 from distgen.passes.context import Context
 from distgen.plan import ClassPlan, DocPlan, FieldPlan
+from distgen.spec import Parameter
 
 _WIDTH = 110
 
@@ -18,7 +19,7 @@ def plan_documentation(context: Context, plan: ClassPlan) -> tuple[ClassPlan, li
     docs = DocPlan(
         module_code=docstring(_wrap(_sentence(plan.summary)), indent=0),
         class_code=docstring(_class_text(context, plan), indent=4),
-        init_code=docstring(_init_text(plan), indent=8),
+        init_code=docstring(_init_text(context, plan), indent=8),
         fields_code={f.name: docstring(_wrap(_sentence(f.doc)), indent=8) for f in plan.fields},
         methods_code={
             m.name: docstring(_wrap(f"Not inherited, because {_sentence(m.reason)}"), indent=8)
@@ -53,40 +54,53 @@ def _class_text(context: Context, plan: ClassPlan) -> str:
     paragraphs.append(
         _section(
             "Finished parameters, the leaves of the pytree",
-            [
-                f"{f.name}: {_shape(f.event)}, {f.constraint_code.replace(chr(39), '')}. {_sentence(f.doc)}"
-                for f in plan.fields
-            ],
+            [f"{f.name}: {_sentence(f.doc)} {_shape(f.event)}" for f in plan.fields],
         )
     )
     if plan.statics:
         paragraphs.append(_section("Static", [f"{s.name}: {_sentence(s.doc)}" for s in plan.statics]))
     facts = [
         f"Batch shape: that of the parameters, broadcast. Event shape: {_tuple(plan.event_shape)}.",
-        f"Support: {plan.support_code.replace(chr(39), '')}.",
+        f"Support: {plan.support}.",
         f"Source: {_sentence(model.source)}",
     ]
     paragraphs.append("\n".join(map(_wrap, facts)))
     return "\n\n".join(paragraphs)
 
 
-def _init_text(plan: ClassPlan) -> str:
-    docs = {f.argument: f"{_sentence(f.doc)} {_argument_shape(plan, f)}" for f in plan.fields}
+def _init_text(context: Context, plan: ClassPlan) -> str:
+    docs = {f.argument: f"{_sentence(f.doc)} {_argument_shape(f)}, {f.constraint}." for f in plan.fields}
     docs |= {s.name: _sentence(s.doc) for s in plan.statics}
     arguments = _section("Args", [f"{a.name}: {docs[a.name]}" for a in plan.arguments if a.name in docs])
-    raises = _section("Raises", ["ValueError: for a wrong selection, shape or dtype of arguments."])
+    raises = _section("Raises", [f"ValueError: {'; '.join(_mistakes(context, plan))}."])
     return f"Finishes the parameters.\n\n{arguments}\n\n{raises}"
 
 
-def _argument_shape(plan: ClassPlan, field: FieldPlan) -> str:
-    options = dict(field.options_code)
-    if "argument_event" in options:
-        return "A scalar, or an array with a last axis of length 1."
-    return f"Shape `[..., {', '.join(field.event)}]`." if field.event else "Shape `[...]`."
+def _argument_shape(field: FieldPlan) -> str:
+    if "argument_event" in dict(field.options_code):
+        return "A scalar, or an array with a last axis of length 1"
+    return f"Shape [..., {', '.join(field.event)}]" if field.event else "Shape [...]"
+
+
+def _mistakes(context: Context, plan: ClassPlan) -> list[str]:
+    model = context.spec.model
+    mistakes = (
+        [f"unless exactly one of {' and '.join(model.exactly_one_of)} is given"]
+        if model.exactly_one_of
+        else []
+    )
+    if model.at_least_one_of:
+        mistakes.append(f"unless at least one of {' and '.join(model.at_least_one_of)} is given")
+    mistakes += [
+        f"where {name} is given without {parameter.requires}"
+        for name, parameter in model.parameters.items()
+        if isinstance(parameter, Parameter) and parameter.requires
+    ]
+    return [*mistakes, "for arguments of a wrong shape or dtype"]
 
 
 def _shape(event: tuple[str, ...]) -> str:
-    return f"shape batch_shape + {_tuple(event)}" if event else "shape batch_shape"
+    return f"Shape batch_shape + {_tuple(event)}." if event else "Shape batch_shape."
 
 
 def _tuple(dims: tuple[str, ...]) -> str:

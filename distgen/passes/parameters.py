@@ -73,7 +73,7 @@ def _plan_field(
         name=finished,
         argument=name,
         event=parameter.event,
-        constraint=parameter.constraint.function,
+        constraint=str(parameter.constraint),
         constraint_code=constraint_code,
         doc=parameter.doc,
         options_code=tuple((key, code) for key, code in options.items() if code is not None),

@@ -18,4 +18,4 @@ def plan_support(context: Context, plan: ClassPlan) -> tuple[ClassPlan, list[Dia
     if isinstance(call, Diagnostic):
         return plan, [call]
     word, code = call
-    return replace(plan, support=expression.function, support_code=code, words=(*plan.words, word)), []
+    return replace(plan, support=str(expression), support_code=code, words=(*plan.words, word)), []
