@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import functools
+import importlib
 import math
 import pickle
 from collections.abc import Callable
 from typing import Any
 
+import distrax
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import generated as g
+
+
+def wide_numbers() -> Any:
+    """The context of 64 bits, which JAX before 0.8 has in jax.experimental alone."""
+    home: Any = jax if hasattr(jax, "enable_x64") else importlib.import_module("jax.experimental")
+    return home.enable_x64(True)
+
 
 LOC, SCALE, POINT = (0.5, -1.0), (2.0, 0.5), (1.0, 0.0)
 LOG_PROB = sum(
@@ -127,8 +137,7 @@ def test_fresh_objects_are_traced_once(name: str) -> None:
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_parameters_of_32_bits_stay_so_under_x64(name: str) -> None:
-    home: Any = jax if hasattr(jax, "enable_x64") else __import__("jax.experimental").experimental
-    with home.enable_x64(True):
+    with wide_numbers():
         d = FAMILIES[name](jnp.float32(0.5))
         if name in {"MultivariateNormalTri", "MultivariateNormalFullCovariance", "CategoricalUniform"}:
             # Their other arguments were arrays of 64 bits.
@@ -227,6 +236,74 @@ def test_a_derived_class_crosses_every_boundary() -> None:
     with pytest.raises(TypeError, match=r"Attribute 'names' of .* is a list"):
         d.names = ["x"]  # type: ignore[attr-defined]
         jax.tree.leaves(d)
+
+
+class Cached(g.Normal):
+    """A class that caches what it derives from the parameters."""
+
+    @functools.cached_property
+    def precision(self) -> Any:
+        return 1 / self._scale
+
+    def log_prob(self, value: Any) -> Any:
+        return super().log_prob(value) * self.precision
+
+
+def test_a_cache_is_no_leaf_and_never_stale() -> None:
+    d = Cached(jnp.zeros(3), jnp.ones(3))
+    treedef = jax.tree.structure(d)
+    d.log_prob(0.0)
+    assert jax.tree.structure(d) == treedef
+    expected = (-math.log(2) - 0.5 * math.log(2 * math.pi)) / 2
+    for changed in (d.replace(scale=2.0), jax.tree.map(lambda x: x + (x == 1), d)):
+        assert changed.log_prob(0.0) == pytest.approx([expected] * 3, rel=1e-6)
+    assert d[0].log_prob(0.0).shape == ()
+
+
+class Mixin(distrax.Normal):  # type: ignore[misc]
+    def log_cdf(self, value: Any) -> Any:
+        return super().log_cdf(value) + 100
+
+
+class Mixed(g.Normal, Mixin):
+    pass
+
+
+@pytest.mark.parametrize("dtype", [jnp.float32, jnp.bfloat16], ids=["float32", "bfloat16"])
+def test_a_mended_method_follows_the_order_of_resolution(dtype: Any) -> None:
+    d = Mixed(jnp.zeros((), dtype), jnp.ones((), dtype))
+    assert float(d.log_cdf(jnp.zeros((), dtype))) == pytest.approx(100 - math.log(2), rel=1e-2)
+
+
+def test_a_wide_value_gives_a_wide_result() -> None:
+    d = g.Normal(jnp.bfloat16(0.5), jnp.bfloat16(1.5))
+    for method in ("log_prob", "cdf", "log_cdf", "log_survival_function"):
+        assert getattr(d, method)(jnp.float32(0.25)).dtype == jnp.float32
+        assert getattr(d, method)(0.25).dtype == jnp.bfloat16
+    with wide_numbers():
+        multinomial = g.Multinomial(3, logits=jnp.zeros(2, jnp.float32))
+        assert multinomial.log_prob(jnp.array([1.0, 2.0])).dtype == jnp.float64
+        assert multinomial.log_prob(jnp.array([1, 2])).dtype == jnp.float32
+
+
+def test_sequences_of_indices() -> None:
+    d = g.Normal(jnp.arange(12.0).reshape(3, 4), 1.5)
+    assert d[[]].batch_shape == (0, 4)
+    assert d[range(2)].batch_shape == (2, 4)
+    assert d[[2, 0], 1].loc.tolist() == [9.0, 1.0]
+    assert jax.jit(lambda d, i: d[[i, 0]])(d, 1).batch_shape == (2, 4)
+    with pytest.raises(IndexError, match="not compatible"):
+        d[np.array([0.5])]
+    with pytest.raises(jax.errors.NonConcreteBooleanIndexError):
+        jax.jit(lambda d, mask: d[mask])(d, jnp.array([True, False, True]))
+
+
+def test_messages_name_the_parameters() -> None:
+    with pytest.raises(ValueError, match=r"cannot be broadcast: `loc` \(2,\), `scale` \(3,\)"):
+        g.Normal(jnp.zeros(2), jnp.zeros(3))
+    softmax = g.Softmax(jnp.zeros((2, 3)), 2.0)
+    with pytest.raises(ValueError, match=r"write `temperature\[\.\.\., None\]`"):
+        softmax.replace(temperature=softmax.temperature)
 
 
 def test_a_class_can_be_defined_again() -> None:

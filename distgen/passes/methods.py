@@ -65,12 +65,13 @@ def _plan_method(
 def _inherited_code(
     plan: ClassPlan, name: str, method: Method, inherited: tuple[Argument, ...]
 ) -> tuple[Word, str]:
-    passed = map(_passed, inherited)
+    passed = ", ".join(map(_passed, inherited))
+    seen = "".join(f", {a.name}" for a in inherited)
     dtype = plan.parameter_dtype_code
     if method.inherited == "kept":
-        return _KEEP_DTYPE, f"keep_dtype(super().{name}({', '.join(passed)}), {dtype})"
-    parts = [f"{plan.base_code}.{name}", "self", dtype, *passed]
-    return _WIDENED, f"widened({', '.join(parts)})"
+        return _KEEP_DTYPE, f"keep_dtype(super().{name}({passed}), {dtype}{seen})"
+    # As `super()` does, but for a wider object: the next class in its order of resolution.
+    return _WIDENED, f"widened(lambda d: super({plan.name}, d).{name}({passed}), self, {dtype}{seen})"
 
 
 def _arguments(inherited: tuple[Argument, ...]) -> tuple[ArgumentPlan, ...]:

@@ -7,27 +7,31 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 __all__ = ["keep_dtype", "widened"]
 
 
-def keep_dtype(result: Any, dtype: Any) -> Any:
-    """`result` with its floating arrays in `dtype`."""
-
-    def cast(x: Array) -> Array:
-        return x.astype(dtype) if jnp.issubdtype(x.dtype, jnp.floating) else x
-
-    return jax.tree.map(cast, result)
+def keep_dtype(result: Any, dtype: Any, *arguments: Any) -> Any:
+    """`result` with its floating arrays in `dtype`, or in that of an argument which is wider."""
+    arrays = [x for x in jax.tree.leaves(arguments) if isinstance(x, jax.Array | np.ndarray | float)]
+    target = jnp.result_type(dtype, *(x for x in arrays if jnp.issubdtype(jnp.result_type(x), jnp.floating)))
+    return _cast(result, target)
 
 
-def widened(
-    method: Callable[..., Any], distribution: Any, dtype: Any, *arguments: Any, **keywords: Any
-) -> Any:
-    """`method(distribution, ...)`, in float32 where `dtype`, that of the parameters, is narrower.
+def widened(call: Callable[[Any], Any], distribution: Any, dtype: Any, *arguments: Any) -> Any:
+    """`call(distribution)`, in float32 where `dtype`, that of the parameters, is narrower.
 
     Some functions of JAX exist for 32 and 64 bits only.
     """
     if not jnp.issubdtype(dtype, jnp.floating) or jnp.finfo(dtype).bits >= 32:
-        return method(distribution, *arguments, **keywords)
-    return keep_dtype(method(keep_dtype(distribution, jnp.float32), *arguments, **keywords), dtype)
+        return call(distribution)
+    return keep_dtype(call(_cast(distribution, jnp.float32)), dtype, *arguments)
+
+
+def _cast(tree: Any, dtype: Any) -> Any:
+    def cast(x: Array) -> Array:
+        return x.astype(dtype) if jnp.issubdtype(x.dtype, jnp.floating) else x
+
+    return jax.tree.map(cast, tree)

@@ -9,7 +9,7 @@ from jax import Array
 
 from .indexing import index_batch
 from .parameters import Parameters
-from .registration import register
+from .registration import own_attributes, register
 
 __all__ = ["FinishedDistribution"]
 
@@ -84,8 +84,9 @@ class FinishedDistribution:
 
     def _with(self, attributes: Mapping[str, Any]) -> Self:
         copy = object.__new__(type(self))
-        dropped = {f"_{f.name}" for f in self._parameters.fields}
-        copy.__dict__.update({k: v for k, v in self.__dict__.items() if k not in dropped}, **attributes)
+        kept = {f"_{s.name}" for s in self._parameters.statics} | {"_parameterization"}
+        copy.__dict__.update({k: v for k, v in self.__dict__.items() if k in kept}, **own_attributes(self))
+        copy.__dict__.update(attributes)
         return copy
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
@@ -20,13 +21,14 @@ def index_batch(array: Array, index: Any, event_ndims: int) -> Array:
     Raises:
         IndexError: where a static index is out of bounds or there are too many indices.
     """
-    parts = tuple(np.asarray(i) if isinstance(i, list) else i for i in _as_tuple(index))
+    parts = tuple(map(_as_array, _as_tuple(index)))
     batch_shape = array.shape[: array.ndim - event_ndims]
-    try:
-        # NumPy checks the static part, and traced integers as if they were zero.
-        np.broadcast_to(False, batch_shape)[tuple(map(_static, parts))]
-    except IndexError as error:
-        raise IndexError(f"Batch shape {batch_shape} is not compatible with index {index!r}.") from error
+    if not any(isinstance(part, jax.core.Tracer) and part.dtype == bool for part in parts):
+        try:
+            # NumPy checks the static part, and JAX integers as if they were zero.
+            np.broadcast_to(False, batch_shape)[tuple(map(_static, parts))]
+        except IndexError as error:
+            raise IndexError(f"Batch shape {batch_shape} is not compatible with index {index!r}.") from error
     result: Array = array[(*parts, *[slice(None)] * event_ndims) if Ellipsis in map(_plain, parts) else parts]
     return result
 
@@ -35,8 +37,18 @@ def _as_tuple(index: Any) -> tuple[Any, ...]:
     return index if isinstance(index, tuple) else (index,)
 
 
+def _as_array(part: Any) -> Any:
+    """A sequence of indices as an array; JAX takes no others."""
+    if not isinstance(part, list | range):
+        return part
+    if any(isinstance(i, jax.Array) for i in part):
+        return jnp.asarray(part)
+    return np.asarray(part, dtype=None if len(part) else int)
+
+
 def _static(part: Any) -> Any:
-    return np.zeros(part.shape, int) if isinstance(part, jax.Array) and part.dtype != bool else part
+    is_dynamic = isinstance(part, jax.Array) and jnp.issubdtype(part.dtype, jnp.integer)
+    return np.zeros(part.shape, int) if is_dynamic else part
 
 
 def _plain(part: Any) -> Any:

@@ -112,13 +112,13 @@ def log_survival_function(distribution: Any, value: Array) -> Array:
 
 def widened_log_cdf(distribution: Any, value: Array) -> Array:
     """The log_cdf, computed in float32 where the dtype of `value` is narrower."""
-    result: Array = widened(type(distribution).log_cdf, distribution, value.dtype, value)
+    result: Array = widened(lambda d: d.log_cdf(value), distribution, value.dtype)
     return result
 
 
 def widened_log_survival_function(distribution: Any, value: Array) -> Array:
     """The log_survival_function, computed in float32 where the dtype of `value` is narrower."""
-    result: Array = widened(type(distribution).log_survival_function, distribution, value.dtype, value)
+    result: Array = widened(lambda d: d.log_survival_function(value), distribution, value.dtype)
     return result
 
 

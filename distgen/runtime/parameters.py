@@ -174,6 +174,11 @@ class Parameters:
                     f"`{name}` must have at least {len(event)} dimension(s), ({', '.join(event)}), "
                     f"but its shape is {shape}."
                 )
+            if event == ("1",) and shape[-1] != 1:
+                raise ValueError(
+                    f"`{name}` must be a scalar, or an array with a last axis of length 1 (write "
+                    f"`{name}[..., None]`), but its shape is {shape}."
+                )
             for dim, size in zip(event, shape[len(shape) - len(event) :], strict=True):
                 expected = 1 if dim == "1" else sizes.setdefault(dim, size)
                 like = f" as in `{origin[dim]}`" if dim in origin else ""
@@ -235,7 +240,11 @@ def _drop_singletons(f: Field, array: Array) -> Array:
 
 def _broadcast(arrays: Mapping[Field, Array]) -> dict[Field, Array]:
     shapes = {f: f.batch_shape(array) for f, array in arrays.items()}
-    batch_shape = jnp.broadcast_shapes(*(shape for f, shape in shapes.items() if f.extends_batch))
+    try:
+        batch_shape = jnp.broadcast_shapes(*(shape for f, shape in shapes.items() if f.extends_batch))
+    except ValueError:
+        found = ", ".join(f"`{f.argument}` {shape}" for f, shape in shapes.items() if f.extends_batch)
+        raise ValueError(f"The batch shapes of the parameters cannot be broadcast: {found}.") from None
     result = {}
     for f, array in arrays.items():
         if jnp.broadcast_shapes(shapes[f], batch_shape) != batch_shape:

@@ -19,7 +19,7 @@ import numpy as np
 from jax import export
 from jax.tree_util import GetAttrKey, register_pytree_with_keys
 
-__all__ = ["register"]
+__all__ = ["own_attributes", "register"]
 
 _LAYOUT = "_distgen_layout"
 _DEFINITIONS: dict[str, int] = {}
@@ -64,21 +64,32 @@ def _derived_names(finished: Iterable[str], aux: Any) -> list[str]:
     return [*finished, *layout]
 
 
+def own_attributes(d: Any) -> dict[str, Any]:
+    """What an object of a derived class stores beside what it inherits, without what it has cached."""
+    cls, table = type(d), d._parameters
+    if "tree_flatten" in cls.__dict__:
+        return {}
+    inherited = {f"_{x.name}" for x in (*table.fields, *table.statics)} | {"_parameterization", _LAYOUT}
+    return {
+        name: value
+        for name, value in sorted(d.__dict__.items())
+        if name not in inherited and not isinstance(getattr(cls, name, None), functools.cached_property)
+    }
+
+
 def _flatten_derived(d: Any) -> Flattened:
     children, aux = d.tree_flatten()
-    table = d._parameters
-    own = {f"_{x.name}" for x in (*table.fields, *table.statics)} | {"_parameterization", _LAYOUT}
-    extra = {name: value for name, value in sorted(d.__dict__.items()) if name not in own}
-    layout = tuple(name for name in d.__dict__.get(_LAYOUT, ()) if name in extra)
-    layout += tuple(name for name, value in extra.items() if name not in layout and _holds_arrays(value))
-    static = tuple((name, value) for name, value in extra.items() if name not in layout)
+    own = own_attributes(d)
+    layout = tuple(name for name in d.__dict__.get(_LAYOUT, ()) if name in own)
+    layout += tuple(name for name, value in own.items() if name not in layout and _is_child(value))
+    static = tuple((name, value) for name, value in own.items() if name not in layout)
     for name, value in static:
-        if getattr(value, "__hash__", None) is None:
+        if not _is_hashable(value):
             raise TypeError(
                 f"Attribute '{name}' of {type(d).__name__} is a {type(value).__name__} without arrays, which "
                 "JAX can keep neither as leaves nor as static data. Make it hashable, such as a tuple."
             )
-    return (*children, *(extra[name] for name in layout)), (aux, layout, static)
+    return (*children, *(own[name] for name in layout)), (aux, layout, static)
 
 
 def _unflatten_derived(cls: Any, aux: Any, children: Iterable[Any]) -> Any:
@@ -90,8 +101,20 @@ def _unflatten_derived(cls: Any, aux: Any, children: Iterable[Any]) -> Any:
     return d
 
 
-def _holds_arrays(value: Any) -> bool:
-    return any(isinstance(leaf, jax.Array | np.ndarray | np.generic) for leaf in jax.tree.leaves(value))
+def _is_child(value: Any) -> bool:
+    """Whether it holds arrays, or is an empty container, which holds none yet."""
+    leaves = jax.tree.leaves(value)
+    if not leaves:
+        return not _is_hashable(value)
+    return any(isinstance(leaf, jax.Array | np.ndarray | np.generic) for leaf in leaves)
+
+
+def _is_hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
 
 
 def _serialize(aux: Any) -> bytes:

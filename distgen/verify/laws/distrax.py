@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -13,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from distgen.verify.agreement import assert_close, assert_same, outcome, structure
-from distgen.verify.cases import Case
+from distgen.verify.cases import FLOAT32, Case
 from distgen.verify.laws.registry import law
 from distgen.verify.laws.transformations import COMPILED_ULP, event, log_prob
 
@@ -184,7 +185,7 @@ def _assert_derivable(case: Case, d: Any) -> None:
 
 @law(16)
 def dtype_kept(case: Case) -> None:
-    """Parameters of one dtype give results of that dtype."""
+    """Parameters of one dtype give results of that dtype, by every method that float32 has."""
     d, other = case.build(), case.redrawn().build()
     dtype = jnp.dtype(case.precision.dtype)
     for f in case.fields:
@@ -201,6 +202,10 @@ def dtype_kept(case: Case) -> None:
     value = jax.eval_shape(lambda d: d.sample(seed=jax.random.key(0)), d)
     assert value.dtype == d.dtype
     abstract = jax.eval_shape(results, d, value)
+    with FLOAT32.context():
+        usual = replace(case, precision=FLOAT32).build()
+        missing = jax.eval_shape(results, usual, event(usual)).keys() - abstract.keys()
+    assert not missing, f"methods that fail: {missing}"
     wrong = {
         m: str(x.dtype)
         for m, x in abstract.items()
