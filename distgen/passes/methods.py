@@ -13,6 +13,8 @@ from distgen.vocabulary import Word
 
 _KEEP_DTYPE = Word("keep_dtype", "dtypes", ())
 _WIDENED = Word("widened", "dtypes", ())
+# Arguments of samplers, which say nothing about the dtype of a result. Those of other methods may widen it.
+_OF_DRAWS = frozenset({"key", "n", "sample_shape", "seed"})
 
 
 def plan_methods(context: Context, plan: ClassPlan) -> tuple[ClassPlan, list[Diagnostic]]:
@@ -66,7 +68,7 @@ def _inherited_code(
     plan: ClassPlan, name: str, method: Method, inherited: tuple[Argument, ...]
 ) -> tuple[Word, str]:
     passed = ", ".join(map(_passed, inherited))
-    seen = "".join(f", {a.name}" for a in inherited)
+    seen = "".join(f", {a.name}" for a in inherited if a.name not in _OF_DRAWS)
     dtype = plan.parameter_dtype_code
     if method.inherited == "kept":
         return _KEEP_DTYPE, f"keep_dtype(super().{name}({passed}), {dtype}{seen})"
