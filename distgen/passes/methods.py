@@ -72,8 +72,8 @@ def _inherited_code(
     dtype = plan.parameter_dtype_code
     if method.inherited == "kept":
         return _KEEP_DTYPE, f"keep_dtype(super().{name}({passed}), {dtype}{seen})"
-    # As `super()` does, but for a wider object: the next class in its order of resolution.
-    return _WIDENED, f"widened(lambda d: super({plan.name}, d).{name}({passed}), self, {dtype}{seen})"
+    # In a lambda `super()` is bound to its argument, which here is a wider object of the same class.
+    return _WIDENED, f"widened(lambda d: super().{name}({passed}), self, {dtype}{seen})"
 
 
 def _arguments(inherited: tuple[Argument, ...]) -> tuple[ArgumentPlan, ...]:
