@@ -37,7 +37,7 @@ bench: $(INSTALLED) ## Run the benchmarks
 	$(BIN)/python -m benchmarks
 
 clean: ## Remove .venv and all that the tools leave behind
-	rm -rf $(VENV) build dist .hypothesis .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) build dist .hypothesis .pytest_cache .mypy_cache .ruff_cache .jax_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 $(INSTALLED): pyproject.toml
