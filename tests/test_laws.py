@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import jax
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from subjects import SUBJECTS
 
 from distgen.verify.cases import cases
 from distgen.verify.laws import LAWS
 from distgen.verify.laws.registry import Law
-from distgen.verify.subjects import Subject, load_subjects
-
-ROOT = Path(__file__).parent.parent
-SUBJECTS = load_subjects([ROOT / "specs"], "generated", ROOT)
+from distgen.verify.subjects import Subject
 
 
 @pytest.fixture(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import importlib
 import math
 import pickle
 from collections.abc import Callable
@@ -16,14 +15,9 @@ import numpy as np
 import pytest
 
 import generated as g
+from distgen.verify.cases import Precision
 
-
-def wide_numbers() -> Any:
-    """The context of 64 bits, which JAX before 0.8 has in jax.experimental alone."""
-    home: Any = jax if hasattr(jax, "enable_x64") else importlib.import_module("jax.experimental")
-    return home.enable_x64(True)
-
-
+WIDE = Precision(jnp.float64, x64=True)
 LOC, SCALE, POINT = (0.5, -1.0), (2.0, 0.5), (1.0, 0.0)
 LOG_PROB = sum(
     -0.5 * ((x - m) / s) ** 2 - math.log(s) - 0.5 * math.log(2 * math.pi)
@@ -137,7 +131,7 @@ def test_fresh_objects_are_traced_once(name: str) -> None:
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_parameters_of_32_bits_stay_so_under_x64(name: str) -> None:
-    with wide_numbers():
+    with WIDE.context():
         d = FAMILIES[name](jnp.float32(0.5))
         if name in {"MultivariateNormalTri", "MultivariateNormalFullCovariance", "CategoricalUniform"}:
             # Their other arguments were arrays of 64 bits.
@@ -280,7 +274,7 @@ def test_a_wide_value_gives_a_wide_result() -> None:
     for method in ("log_prob", "cdf", "log_cdf", "log_survival_function"):
         assert getattr(d, method)(jnp.float32(0.25)).dtype == jnp.float32
         assert getattr(d, method)(0.25).dtype == jnp.bfloat16
-    with wide_numbers():
+    with WIDE.context():
         multinomial = g.Multinomial(3, logits=jnp.zeros(2, jnp.float32))
         assert multinomial.log_prob(jnp.array([1.0, 2.0])).dtype == jnp.float64
         assert multinomial.log_prob(jnp.array([1, 2])).dtype == jnp.float32

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import pytest
+from subjects import SUBJECTS
 
 from distgen.verify.cases import make_case
-from distgen.verify.subjects import Subject, load_subjects
-
-ROOT = Path(__file__).parent.parent
-SUBJECTS = load_subjects([ROOT / "specs"], "generated", ROOT)
+from distgen.verify.subjects import Subject
 
 
 def build(subject: Subject, **choices: Any) -> Any:
