@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal
 
 from distgen.catalog import ClassEntry
 from distgen.vocabulary import Word
+
+_BRANCHES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +33,13 @@ class ArgumentPlan:
 
 @dataclass(frozen=True, slots=True)
 class FieldPlan:
-    """A finished parameter. `options_code` are the keyword arguments of its `Field`."""
+    """A finished parameter. `options_code` are the keyword arguments of its entry in the table, a `kind`."""
 
     name: str
     argument: str
+    attribute: str
+    kind: str
+    annotation: str
     event: tuple[str, ...]
     constraint: str
     constraint_code: str
@@ -41,27 +47,38 @@ class FieldPlan:
     options_code: tuple[tuple[str, str], ...]
     is_optional: bool
     is_floating: bool
-    has_property: bool
+    has_property: bool = False
 
     @property
-    def attribute(self) -> str:
-        return f"_{self.name}"
+    def is_array(self) -> bool:
+        return self.kind == "Field"
 
 
 @dataclass(frozen=True, slots=True)
 class StaticPlan:
-    """A structural argument."""
+    """A structural argument. `options_code` are the keyword arguments of its entry in the table."""
 
     name: str
+    attribute: str
     finish_code: str
+    finish_with: tuple[str, ...]
     annotation: str
     stored_annotation: str
-    default_code: str | None
+    options_code: tuple[tuple[str, str], ...]
     doc: str
+    default_code: str | None = None
 
     @property
-    def attribute(self) -> str:
-        return f"_{self.name}"
+    def table_code(self) -> str:
+        """Its entry in the table."""
+        parts = [repr(self.name), self.finish_code]
+        parts += [repr(self.finish_with)] if self.finish_with else []
+        return f"Static({', '.join([*parts, *(f'{key}={code}' for key, code in self.options_code)])})"
+
+    @property
+    def call_code(self) -> str:
+        """The finished value, from the arguments of `from_finished`."""
+        return f"{self.finish_code}({', '.join((self.name, *self.finish_with))})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +141,7 @@ class ClassPlan:
     """One generated class. The passes fill it in, in the order of `distgen.passes.PASSES`."""
 
     name: str
+    kind: Literal["distribution", "bijector", "model"]
     module: str
     summary: str
     wrapped: ClassEntry
@@ -132,6 +150,7 @@ class ClassPlan:
     arguments: tuple[ArgumentPlan, ...] = ()
     fields: tuple[FieldPlan, ...] = ()
     statics: tuple[StaticPlan, ...] = ()
+    settings: tuple[str, ...] = ()
     table_code: tuple[tuple[str, str], ...] = ()
     variants: tuple[VariantPlan, ...] = ()
     support: str = ""
@@ -143,6 +162,7 @@ class ClassPlan:
     event_shape_code: str = ""
     dtype_code: str = ""
     parameter_dtype_code: str = ""
+    divergence_code: str = ""
     methods: tuple[MethodPlan, ...] = ()
     docs: DocPlan | None = None
     words: tuple[Word, ...] = ()
@@ -162,7 +182,10 @@ class ClassPlan:
         """The arguments of `from_finished`: the finished parameters and the statics, by name."""
         fields = [
             ArgumentPlan(
-                f.name, "Array | None" if f.is_optional else "Array", "None" if f.is_optional else None, True
+                f.name,
+                f"{f.annotation} | None" if f.is_optional else f.annotation,
+                "None" if f.is_optional else None,
+                True,
             )
             for f in self.fields
         ]
@@ -178,6 +201,53 @@ class ClassPlan:
     def given_code(self) -> str:
         """The finished parameters that `from_finished` takes, by name."""
         return f"{{{', '.join(f'{f.name!r}: {f.name}' for f in self.fields)}}}"
+
+    @property
+    def constraints_code(self) -> dict[str, str]:
+        """The constraint of each argument that is an array."""
+        return {f.argument: f.constraint_code for f in self.fields if f.is_array}
+
+    @property
+    def batch_shape_doc(self) -> str:
+        if self.kind == "distribution":
+            return "The shape of a batch of events."
+        return "The shape to which the parameters broadcast, without their event dimensions."
+
+    @property
+    def dtype_doc(self) -> str:
+        return "The dtype of an event." if self.kind == "distribution" else "The dtype of the parameters."
+
+    @property
+    def mapping_code(self) -> str:
+        """All finished parameters by name."""
+        return f"{{{', '.join(f'{f.name!r}: self.{f.attribute}' for f in self.fields)}}}"
+
+    @property
+    def finished_annotation(self) -> str:
+        """The type of a finished parameter, of whatever kind."""
+        return "Array" if all(f.is_array for f in self.fields) else "Any"
+
+    @property
+    def has_many_variants(self) -> bool:
+        """Whether a table of leaves reads better than a branch for each parameterisation."""
+        return len(self.variants) > _BRANCHES
+
+    @property
+    def leaves_table_code(self) -> str:
+        """The attributes that are leaves, by parameterisation."""
+        rows = (f"{v.label!r}: {tuple(f.attribute for f in v.fields)!r}" for v in self.variants)
+        return f"{{{', '.join(rows)}}}"
+
+    @property
+    def distrax_attributes_code(self) -> str:
+        """What distrax stores on an instance, but for bound methods."""
+        return repr(tuple(sorted(a for a in self.wrapped.attributes if a.startswith("_"))))
+
+    @property
+    def base(self) -> str:
+        """The class of the runtime that it derives from."""
+        bases = {"distribution": "FinishedDistribution", "bijector": "FinishedBijector", "model": "Finished"}
+        return bases[self.kind]
 
     @property
     def aux(self) -> list[str]:

@@ -41,9 +41,19 @@ def render_class(plan: ClassPlan) -> str:
     return _environment().get_template("class.py.jinja").render(plan=plan)
 
 
+# Functions that every generated package offers, and the modules of the runtime that define them.
+FUNCTIONS = {
+    "as_bijector": "conversion",
+    "as_distribution": "conversion",
+    "from_distrax": "conversion",
+    "straight_through_wrapper": "straight_through",
+    "to_tfp": "tfp",
+}
+
+
 def render_package(plans: Sequence[ClassPlan]) -> str:
     """The `__init__.py` of the output."""
-    return _environment().get_template("package.py.jinja").render(plans=plans)
+    return _environment().get_template("package.py.jinja").render(plans=plans, functions=FUNCTIONS)
 
 
 def runtime_sources() -> dict[str, str]:

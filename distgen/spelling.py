@@ -65,8 +65,24 @@ def _expression(text: Any) -> Expression:
     return expression
 
 
-def _derived(value: Any) -> Expression | bool | None:
-    return value if value is None or isinstance(value, bool) else _expression(value)
+def _derived(value: Any) -> Expression | bool | int | None:
+    return value if value is None or isinstance(value, bool | int) else _expression(value)
+
+
+def _inner(value: Any) -> Expression | int:
+    return value if isinstance(value, int) and not isinstance(value, bool) else _expression(value)
+
+
+def _source(text: Any) -> Expression:
+    expression = parse_expression(text) if isinstance(text, str) else None
+    if expression is None or not all(re.fullmatch(rf"_{_SMALL}", a) for a in _attributes(expression)):
+        hint = "write _attribute or function(_attribute, ...)"
+        raise _refusal("DG206", "an attribute such as _loc, or a function of attributes", hint)
+    return expression
+
+
+def _attributes(expression: Expression) -> tuple[str, ...]:
+    return (expression.function,) if expression.arguments is None else expression.names
 
 
 Text = Annotated[str, AfterValidator(_text)]
@@ -86,8 +102,12 @@ ExpressionText = Annotated[
     PlainValidator(_expression),
     WithJsonSchema({"type": "string", "pattern": r"^\s*[A-Za-z_][A-Za-z0-9_]*\s*(\([^()]*\)\s*)?$"}),
 ]
+SourceText = Annotated[Expression, PlainValidator(_source), WithJsonSchema({"type": "string"})]
+InnerText = Annotated[
+    Expression | int, PlainValidator(_inner), WithJsonSchema({"type": ["string", "integer"]})
+]
 DerivedText = Annotated[
-    Expression | bool | None,
+    Expression | bool | int | None,
     PlainValidator(_derived),
-    WithJsonSchema({"type": ["string", "boolean", "null"]}),
+    WithJsonSchema({"type": ["string", "boolean", "integer", "null"]}),
 ]

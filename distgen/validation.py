@@ -9,7 +9,18 @@ from pydantic import ValidationError
 
 from distgen.diagnostics import Diagnostic, Span, did_you_mean, valid_choices
 from distgen.source import Document, NodePath
-from distgen.spec import Distribution, Method, Model, Parameter, Spec, Static, kind_of_parameter
+from distgen.spec import (
+    Distribution,
+    Made,
+    Method,
+    Model,
+    Nested,
+    Parameter,
+    Spec,
+    Static,
+    kind_of_parameter,
+    model_of,
+)
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -30,7 +41,7 @@ def read_spec(document: Document, digest: str) -> tuple[Spec | None, list[Diagno
     Errors: DG201, DG202 and DG204 to DG208.
     """
     try:
-        model = Distribution.model_validate(document.data)
+        model = model_of(document.data).model_validate(document.data)
     except ValidationError as invalid:
         return None, [_diagnose(document, error) for error in invalid.errors(include_url=False)]
     spec = Spec(document.path, digest, model, document)
@@ -98,9 +109,11 @@ def _unknown_key_hint(document: Document, path: NodePath) -> str:
 
 def _model_at(document: Document, path: NodePath) -> type[Model]:
     if len(path) >= 2 and path[0] == "parameters":
-        parameter = document.data["parameters"][path[1]]
-        return Static if kind_of_parameter(parameter) == "static" else Parameter
-    return Method if len(path) >= 2 and path[0] == "methods" else Distribution
+        if len(path) >= 4 and path[2] == "makes":
+            return Made
+        kinds: dict[str, type[Model]] = {"static": Static, "nested": Nested, "parameter": Parameter}
+        return kinds[kind_of_parameter(document.data["parameters"][path[1]])]
+    return Method if len(path) >= 2 and path[0] == "methods" else model_of(document.data)
 
 
 def _node_name(path: NodePath) -> str:
@@ -159,37 +172,44 @@ def _check_references(spec: Spec) -> Iterator[Diagnostic]:
     """Names within a spec that must be those of its parameters or dimensions, and uniqueness."""
     model = spec.model
     arrays = {name: p for name, p in model.parameters.items() if isinstance(p, Parameter)}
+    fields = {n for n, p in model.parameters.items() if isinstance(p, Nested) and p.kind != "setting"} | {
+        *arrays
+    }
     statics = [name for name, p in model.parameters.items() if isinstance(p, Static)]
-    if not arrays:
-        message = "expected a parameter that is an array, got none"
-        yield Diagnostic("DG207", message, spec.at_key("parameters"), "describe one without the key 'static'")
-    for key in ("exactly_one_of", "at_least_one_of"):
+    if isinstance(model, Distribution) and not fields:
+        message = "expected a parameter that is an array or an object, got none"
+        hint = "describe one without the key 'static'"
+        yield Diagnostic("DG207", message, spec.at_key("parameters"), hint)
+    for key in ("exactly_one_of", "at_least_one_of", "at_most_one_of"):
         for i, name in enumerate(getattr(model, key)):
             if name not in arrays:
                 message = f"'{key}' names '{name}', which is no parameter that is an array"
                 yield _unknown(message, name, arrays, spec.at(key, i))
     dimensions = {dim for p in arrays.values() for dim in p.event}
-    places = [(dim, spec.at("event_shape", i)) for i, dim in enumerate(model.event_shape)]
-    places += [(dim, spec.at_key("dimensions", dim)) for dim in model.dimensions]
+    places = [(dim, spec.at_key("dimensions", dim)) for dim in model.dimensions]
+    if isinstance(model, Distribution) and isinstance(model.event_shape, tuple):
+        places = [(dim, spec.at("event_shape", i)) for i, dim in enumerate(model.event_shape)] + places
     for dim, span in places:
         if dim not in dimensions:
             yield _unknown(f"no parameter has the event dimension '{dim}'", dim, dimensions, span)
     taken: dict[str, str] = {name: name for name in statics}
+    with_dtypes = {"floating", "own", *statics, *(fields - arrays.keys())}
     for name, parameter in arrays.items():
         where = ("parameters", name)
         if parameter.requires and parameter.requires not in arrays:
             message = f"'requires' names '{parameter.requires}', which is no parameter that is an array"
             yield _unknown(message, parameter.requires, arrays, spec.at(*where, "requires"))
-        if parameter.dtype not in (dtypes := {"floating", "own", *statics}):
-            yield _unknown(
-                f"unknown dtype '{parameter.dtype}'", parameter.dtype, dtypes, spec.at(*where, "dtype")
-            )
+        if parameter.dtype not in with_dtypes:
+            span = spec.at(*where, "dtype")
+            yield _unknown(f"unknown dtype '{parameter.dtype}'", parameter.dtype, with_dtypes, span)
         yield from _check_contradictions(spec, name, parameter)
-        finished = parameter.finished or name
-        if finished in taken:
-            message = f"the finished name '{finished}' of '{name}' is that of '{taken[finished]}' too"
-            yield Diagnostic("DG208", message, spec.at_key(*where), "give it another name with 'finished'")
-        taken.setdefault(finished, name)
+        for finished in parameter.makes or (parameter.finished or name,):
+            if finished in taken:
+                message = f"the finished name '{finished}' of '{name}' is that of '{taken[finished]}' too"
+                yield Diagnostic(
+                    "DG208", message, spec.at_key(*where), "give it another name with 'finished'"
+                )
+            taken.setdefault(finished, name)
 
 
 def _check_contradictions(spec: Spec, name: str, parameter: Parameter) -> Iterator[Diagnostic]:
@@ -198,6 +218,10 @@ def _check_contradictions(spec: Spec, name: str, parameter: Parameter) -> Iterat
     if parameter.requires == name:
         message = f"'{name}' requires itself"
         yield Diagnostic("DG216", message, spec.at(*where, "requires"), "name another parameter, or none")
+    if parameter.makes and (parameter.finish or parameter.finished or parameter.default):
+        message = f"'{name}' has 'makes' beside a key that is for one finished parameter"
+        hint = "leave out 'finish', 'finished' and 'default'"
+        yield Diagnostic("DG216", message, spec.at_key(*where, "makes"), hint)
     kept = tuple(dim for dim in parameter.argument_event if dim != "1")
     if parameter.argument_event and kept != parameter.event:
         message = f"expected 'argument_event' to be 'event' with '1' beside its dimensions, got {list(kept)}"

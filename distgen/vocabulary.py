@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import functools
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 RUNTIME = Path(__file__).parent / "runtime"
@@ -42,12 +42,14 @@ class Vocabulary:
     finishing: Words
     defaults: Words
     statics: Words
+    checks: Words
+    divergences: Words
     mathematics: Words
 
 
 @functools.cache
 def load_vocabulary(runtime: Path = RUNTIME) -> Vocabulary:
-    roles = ("constraints", "finishing", "defaults", "statics", "mathematics")
+    roles = (role.name for role in fields(Vocabulary))
     return Vocabulary(
         **{role: {word.name: word for word in _words(runtime / f"{role}.py")} for role in roles}
     )

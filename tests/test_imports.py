@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import generated
+from distgen.render import FUNCTIONS
 
 ROOT = Path(__file__).parent.parent
 PROGRAM = """
@@ -35,7 +36,8 @@ def test_one_class_imports_one_module_and_starts_nothing(name: str) -> None:
 
 
 def test_the_package_lists_its_classes() -> None:
-    assert len(generated.__all__) == 25
+    assert len(generated.WRAPPED) == 51
+    assert set(generated.__all__) == {*generated.WRAPPED, *FUNCTIONS}
     assert dir(generated) == sorted(generated.__all__)
     with pytest.raises(AttributeError, match="has no attribute 'Nonesuch'"):
         generated.Nonesuch  # noqa: B018

@@ -8,12 +8,12 @@ import jax
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from subjects import SUBJECTS
+from subjects import BY_CLASS, SUBJECTS
 
-from distgen.verify.cases import cases
 from distgen.verify.laws import LAWS
 from distgen.verify.laws.registry import Law
 from distgen.verify.subjects import Subject
+from distgen.verify.trees import cases
 
 
 @pytest.fixture(
@@ -30,6 +30,6 @@ def subject(request: pytest.FixtureRequest) -> Iterator[Subject]:
 @pytest.mark.parametrize("law", LAWS, ids=repr)
 @given(data=st.data())
 def test_law(law: Law, subject: Subject, data: st.DataObject) -> None:
-    case = data.draw(cases(subject))
+    case = data.draw(cases(subject, BY_CLASS))
     with case.precision.context():
         law.check(case)

@@ -41,7 +41,7 @@ def plan_attributes(context: Context, plan: ClassPlan) -> tuple[ClassPlan, list[
             hint = did_you_mean(name, stored - own, otherwise=valid_choices(stored - own))
             diagnostics.append(Diagnostic("DG307", message, spec.at_key("derived", name), hint))
         elif not isinstance(expression, Expression):
-            annotation = "None" if expression is None else "bool"
+            annotation = "None" if expression is None else type(expression).__name__
             derived.append(DerivedPlan(name, annotation, repr(expression), is_constant=True))
         else:
             call = resolve_call(expression, context.vocabulary.mathematics, "function", names, span)
@@ -52,7 +52,8 @@ def plan_attributes(context: Context, plan: ClassPlan) -> tuple[ClassPlan, list[
                 derived.append(DerivedPlan(name, call[0].returns, call[1], is_constant=False))
         names[name] = f"self.{name}"
 
-    accounted = own | set(spec.model.derived) | {f"_{name}" for name in lacking}
+    # A method that distrax binds to the instance is accounted for where the spec mends it.
+    accounted = own | {*spec.model.derived, *spec.model.methods} | {f"_{name}" for name in lacking}
     for name, (annotation, code) in SHAPES.items():
         if name in stored - accounted:
             derived.append(DerivedPlan(name, annotation, code, is_constant=False))

@@ -10,7 +10,7 @@ from dataclasses import replace
 from distgen.diagnostics import Diagnostic
 from distgen.passes.context import Context
 from distgen.plan import ClassPlan, DocPlan, FieldPlan
-from distgen.spec import Parameter
+from distgen.spec import Distribution, Nested, Parameter, Static
 
 _WIDTH = 110
 
@@ -51,35 +51,57 @@ def _class_text(context: Context, plan: ClassPlan) -> str:
     model = context.spec.model
     paragraphs = [_wrap(_sentence(model.summary))]
     paragraphs += [_wrap(paragraph) for paragraph in model.description.split("\n\n") if paragraph.strip()]
-    paragraphs.append(
-        _section(
-            "Finished parameters, the leaves of the pytree",
-            [f"{f.name}: {_sentence(f.doc)} {_shape(f.event)}" for f in plan.fields],
+    if plan.fields:
+        title = "Finished parameters, the leaves of the pytree"
+        if not all(f.is_array for f in plan.fields):
+            title = "Finished parameters, which are leaves of the pytree or hold them"
+        paragraphs.append(
+            _section(title, [f"{f.name}: {_sentence(f.doc)} {_finished_kind(f)}" for f in plan.fields])
         )
-    )
     if plan.statics:
         paragraphs.append(_section("Static", [f"{s.name}: {_sentence(s.doc)}" for s in plan.statics]))
-    facts = [
-        f"Batch shape: that of the parameters, broadcast. Event shape: {_tuple(plan.event_shape)}.",
-        f"Support: {plan.support}.",
-        f"Source: {_sentence(model.source)}",
-    ]
+    facts = [f"Source: {_sentence(model.source)}"]
+    if isinstance(model, Distribution):
+        event = _tuple(model.event_shape) if isinstance(model.event_shape, tuple) else "from its parts"
+        facts[:0] = [
+            f"Batch shape: that of the parameters, broadcast. Event shape: {event}.",
+            f"Support: {plan.support}.",
+        ]
     paragraphs.append("\n".join(map(_wrap, facts)))
     return "\n\n".join(paragraphs)
 
 
 def _init_text(context: Context, plan: ClassPlan) -> str:
-    docs = {f.argument: f"{_sentence(f.doc)} {_argument_shape(f)}, {f.constraint}." for f in plan.fields}
-    docs |= {s.name: _sentence(s.doc) for s in plan.statics}
+    docs = {name: _argument_text(p) for name, p in context.spec.model.parameters.items()}
     arguments = _section("Args", [f"{a.name}: {docs[a.name]}" for a in plan.arguments if a.name in docs])
+    if not plan.arguments:
+        return "Takes no parameters."
     raises = _section("Raises", [f"ValueError: {'; '.join(_mistakes(context, plan))}."])
     return f"Finishes the parameters.\n\n{arguments}\n\n{raises}"
 
 
-def _argument_shape(field: FieldPlan) -> str:
-    if "argument_event" in dict(field.options_code):
-        return "A scalar, or an array with a last axis of length 1"
-    return f"Shape [..., {', '.join(field.event)}]" if field.event else "Shape [...]"
+def _argument_text(parameter: Parameter | Nested | Static) -> str:
+    text = _sentence(parameter.doc)
+    if not isinstance(parameter, Parameter):
+        return text
+    shape = f"Shape [..., {', '.join(parameter.event)}]" if parameter.event else "Shape [...]"
+    if parameter.argument_event:
+        shape = "A scalar, or an array with a last axis of length 1"
+    return f"{text} {shape}, {parameter.constraint}."
+
+
+def _finished_kind(field: FieldPlan) -> str:
+    if field.is_array:
+        return _shape(field.event)
+    kinds = {
+        "distribution": "A distribution.",
+        "distributions": "A pytree of distributions.",
+        "bijector": "A bijector.",
+        "bijectors": "A list of bijectors.",
+        "function": "Static, unless it is a pytree.",
+        "pytree": "A pytree of arrays.",
+    }
+    return kinds[field.constraint]
 
 
 def _mistakes(context: Context, plan: ClassPlan) -> list[str]:
@@ -91,12 +113,16 @@ def _mistakes(context: Context, plan: ClassPlan) -> list[str]:
     )
     if model.at_least_one_of:
         mistakes.append(f"unless at least one of {' and '.join(model.at_least_one_of)} is given")
+    if model.at_most_one_of:
+        mistakes.append(f"if more than one of {' and '.join(model.at_most_one_of)} is given")
     mistakes += [
         f"where {name} is given without {parameter.requires}"
         for name, parameter in model.parameters.items()
         if isinstance(parameter, Parameter) and parameter.requires
     ]
-    return [*mistakes, "for arguments of a wrong shape or dtype"]
+    if all(f.is_array for f in plan.fields):
+        return [*mistakes, "for arguments of a wrong shape or dtype"]
+    return [*mistakes, "for arguments that do not fit together"]
 
 
 def _shape(event: tuple[str, ...]) -> str:

@@ -6,13 +6,14 @@ from dataclasses import replace
 
 from distgen.catalog import Argument
 from distgen.diagnostics import Diagnostic, did_you_mean, valid_choices
-from distgen.passes.context import STARS, Context, default_code, resolve_call
+from distgen.passes.context import STARS, Context, default_code, resolve_bare, resolve_call
 from distgen.plan import ArgumentPlan, ClassPlan, MethodPlan
-from distgen.spec import Method
+from distgen.spec import Distribution, Method
 from distgen.vocabulary import Word
 
 _KEEP_DTYPE = Word("keep_dtype", "dtypes", ())
 _WIDENED = Word("widened", "dtypes", ())
+_REGISTER = Word("register_divergence", "registration", ())
 # Arguments of samplers, which say nothing about the dtype of a result. Those of other methods may widen it.
 _OF_DRAWS = frozenset({"key", "n", "sample_shape", "seed"})
 
@@ -28,7 +29,20 @@ def plan_methods(context: Context, plan: ClassPlan) -> tuple[ClassPlan, list[Dia
         else:
             methods.append(planned[0])
             words.append(planned[1])
-    return replace(plan, methods=tuple(methods), words=plan.words + tuple(words)), diagnostics
+    plan = replace(plan, methods=tuple(methods), words=plan.words + tuple(words))
+    plan, found = _plan_divergence(context, plan)
+    return plan, diagnostics + found
+
+
+def _plan_divergence(context: Context, plan: ClassPlan) -> tuple[ClassPlan, list[Diagnostic]]:
+    model = context.spec.model
+    if not isinstance(model, Distribution) or model.kl_divergence is None:
+        return plan, []
+    span = context.spec.at("kl_divergence")
+    word = resolve_bare(model.kl_divergence, context.vocabulary.divergences, "divergence", span)
+    if isinstance(word, Diagnostic):
+        return plan, [word]
+    return replace(plan, divergence_code=word.name, words=(*plan.words, word, _REGISTER)), []
 
 
 def _plan_method(

@@ -16,23 +16,36 @@ IMPORTS = frozenset(
         "ClassVar",
         "Constraint",
         "DTypeLike",
+        "Check",
+        "Child",
         "Field",
+        "Finished",
+        "FinishedBijector",
         "FinishedDistribution",
+        "Function",
+        "FunctionParameter",
         "Iterable",
         "Mapping",
         "Parameters",
+        "Pytree",
         "Self",
         "Static",
     }
 )
 MEMBERS = frozenset(
     {
+        "_at",
+        "_broadcast",
         "_distgen_layout",
+        "_distrax_attributes",
         "_finish",
+        "_from_distrax",
+        "_leaves",
         "_parameterization",
         "_parameters",
         "_present",
         "_with",
+        "_wrapped",
         "batch_shape",
         "constraints",
         "event_shape",
@@ -40,11 +53,12 @@ MEMBERS = frozenset(
         "from_finished",
         "replace",
         "support",
+        "to_distrax",
         "tree_flatten",
         "tree_unflatten",
     }
 )
-LOCALS = frozenset({"cls", "object", "self"})
+LOCALS = frozenset({"cls", "object", "other", "owner", "self"})
 
 
 # Properties of every distribution. A static may be called `dtype`, which is then that of samples.
@@ -59,12 +73,14 @@ def _reserved(context: Context, plan: ClassPlan) -> Iterator[Diagnostic]:
     spec, methods = context.spec, plan.wrapped.methods
     if plan.name in IMPORTS or plan.name == plan.base_module.partition(".")[0]:
         message = f"'{plan.name}' is a name that generated modules import"
-        yield Diagnostic("DG215", message, spec.at("distribution"), "give the class another name")
+        yield Diagnostic("DG215", message, spec.at(spec.kind), "give the class another name")
     for field in plan.stored:
         argument = field.argument if isinstance(field, FieldPlan) else field.name
         span = spec.at_key("parameters", argument)
-        if field.name in methods or field.attribute in methods:
-            taken = field.name if field.name in methods else field.attribute
+        # Stored under another name, it leaves its own to the method.
+        names = {field.attribute} if field.attribute != f"_{field.name}" else {field.name, field.attribute}
+        if hidden := sorted(names & methods.keys(), reverse=True):
+            taken = hidden[0]
             message = f"the parameter '{field.name}' would hide the method '{taken}' of {spec.model.wraps}"
         elif field.name in MEMBERS | LOCALS or field.attribute in MEMBERS or _hides(field):
             message = f"the parameter '{field.name}' would hide a name that generated classes use"

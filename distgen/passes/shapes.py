@@ -4,46 +4,97 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from distgen.diagnostics import Diagnostic
-from distgen.passes.context import Context
+from distgen.diagnostics import Diagnostic, Span
+from distgen.expression import Expression
+from distgen.passes.context import Context, resolve_call
 from distgen.plan import ClassPlan, FieldPlan
+from distgen.spec import Distribution
+from distgen.vocabulary import Word
+
+_LEAF_DTYPE = Word("leaf_dtype", "dtypes", ())
+_INHERITED = Expression("inherited")
 
 
 def plan_shapes(context: Context, plan: ClassPlan) -> tuple[ClassPlan, list[Diagnostic]]:
-    model = context.spec.model
-    alternatives = [f for f in plan.fields if f.argument in model.exactly_one_of]
-    code = {f.name: f"self.{f.attribute}" for f in plan.fields if not f.is_optional}
-    # Of alternatives one is always there, so that the first can stand for all of them if they are alike.
-    if len({f.event for f in alternatives}) == 1:
-        code |= {f.name: "self._present" for f in alternatives[:1] if f.is_optional}
-    readable = [f for f in plan.fields if f.name in code]
-    if not readable:
+    spec = context.spec
+    readable, code = _readable(plan, spec.model.exactly_one_of)
+    alternatives = [f for f in plan.fields if f.argument in spec.model.exactly_one_of]
+    plan = replace(plan, present_code=" ".join(_choices(alternatives)))
+    has_children = any(not f.is_array for f in plan.fields)
+    if readable:
+        first = readable[0]
+        floating = next((f for f in readable if f.is_floating), first)
+        has_dtype = any(s.name == "dtype" for s in plan.statics)
+        is_inner = any(key == "inner" for key, _ in first.options_code)
+        batch_code = f"{code[first.name]}.shape" + (f"[:-{len(first.event)}]" if first.event else "")
+        plan = replace(
+            plan,
+            batch_shape_code="" if is_inner else batch_code,
+            dtype_code="self._dtype" if has_dtype else f"{code[floating.name]}.dtype",
+            parameter_dtype_code=f"{code[floating.name]}.dtype",
+        )
+    elif isinstance(spec.model, Distribution) and not has_children:
         message = "no parameter is always there, and so nothing tells the batch shape"
         hint = "give one a 'default', or name alternatives with equal 'event' under 'exactly_one_of'"
-        return plan, [Diagnostic("DG213", message, context.spec.at_key("parameters"), hint)]
-    first = readable[0]
-    floating = next((f for f in readable if f.is_floating), first)
-    has_dtype = any(s.name == "dtype" for s in plan.statics)
-    event_shape = [_size_code(dim, readable, code) for dim in model.event_shape]
-    diagnostics = [
-        Diagnostic(
-            "DG213",
-            f"dimension '{dim}' of the event shape is that of no parameter which is always there",
-            context.spec.at("event_shape", i),
-            "use a dimension of a required parameter, or of one with a default",
-        )
-        for i, (dim, size) in enumerate(zip(model.event_shape, event_shape, strict=True))
-        if size is None
-    ]
-    plan = replace(
-        plan,
-        present_code=" ".join(_choices(alternatives)),
-        batch_shape_code=f"{code[first.name]}.shape" + (f"[:-{len(first.event)}]" if first.event else ""),
-        event_shape=model.event_shape,
-        event_shape_code=_event_shape_code(model.event_shape, readable, code),
-        dtype_code="self._dtype" if has_dtype else f"{code[first.name]}.dtype",
-        parameter_dtype_code=f"{code[floating.name]}.dtype",
-    )
+        return plan, [Diagnostic("DG213", message, spec.at_key("parameters"), hint)]
+    if not isinstance(spec.model, Distribution):
+        if not plan.parameter_dtype_code:
+            plan = replace(plan, parameter_dtype_code="leaf_dtype(self)", words=(*plan.words, _LEAF_DTYPE))
+        return plan, []
+    return _plan_events(context, plan, spec.model, readable, code)
+
+
+def _readable(plan: ClassPlan, alternatives: tuple[str, ...]) -> tuple[list[FieldPlan], dict[str, str]]:
+    """The arrays that are always there, and the code that reads each."""
+    arrays = [f for f in plan.fields if f.is_array]
+    chosen = [f for f in arrays if f.argument in alternatives]
+    code = {f.name: f"self.{f.attribute}" for f in arrays if not f.is_optional}
+    # Of alternatives one is always there, so that the first can stand for all of them if they are alike.
+    if len({f.event for f in chosen}) == 1:
+        code |= {f.name: "self._present" for f in chosen[:1] if f.is_optional}
+    return [f for f in arrays if f.name in code], code
+
+
+def _plan_events(
+    context: Context, plan: ClassPlan, model: Distribution, readable: list[FieldPlan], code: dict[str, str]
+) -> tuple[ClassPlan, list[Diagnostic]]:
+    spec = context.spec
+    diagnostics: list[Diagnostic] = []
+    words: list[Word] = []
+
+    def resolve(expression: Expression, span: Span) -> str:
+        names = {x.name: f"self.{x.attribute}" for x in plan.stored}
+        call = resolve_call(expression, context.vocabulary.mathematics, "function", names, span)
+        if isinstance(call, Diagnostic):
+            diagnostics.append(call)
+            return ""
+        words.append(call[0])
+        return call[1]
+
+    computed: dict[str, str] = {}
+    for key in ("batch_shape", "event_shape", "dtype"):
+        expression = getattr(model, key)
+        if expression == _INHERITED:
+            computed[f"{key}_code"] = ""
+        elif isinstance(expression, Expression):
+            computed[f"{key}_code"] = resolve(expression, spec.at(key))
+    dims: tuple[str, ...] = ()
+    if isinstance(model.event_shape, tuple):
+        dims = model.event_shape
+        computed["event_shape_code"] = _event_shape_code(dims, readable, code)
+        diagnostics += [
+            Diagnostic(
+                "DG213",
+                f"dimension '{dim}' of the event shape is that of no parameter which is always there",
+                spec.at("event_shape", i),
+                "use a dimension of a required parameter, or of one with a default",
+            )
+            for i, dim in enumerate(dims)
+            if _size_code(dim, readable, code) is None
+        ]
+    if not plan.parameter_dtype_code:
+        computed["parameter_dtype_code"] = "self.dtype"
+    plan = replace(plan, event_shape=dims, words=plan.words + tuple(words), **computed)
     return plan, diagnostics
 
 

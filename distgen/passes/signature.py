@@ -8,14 +8,18 @@ from distgen.catalog import Argument
 from distgen.diagnostics import Diagnostic, did_you_mean, valid_choices
 from distgen.passes.context import STARS, Context, default_code
 from distgen.plan import ArgumentPlan, ClassPlan
+from distgen.spec import Nested
 
 
 def plan_signature(context: Context, plan: ClassPlan) -> tuple[ClassPlan, list[Diagnostic]]:
     spec, wrapped = context.spec, plan.wrapped
     diagnostics: list[Diagnostic] = []
     expected = {argument.name: argument for argument in wrapped.arguments}
-    for name in spec.model.parameters:
-        if name not in expected:
+    extensions = []
+    for name, parameter in spec.model.parameters.items():
+        if name not in expected and isinstance(parameter, Nested) and parameter.kind == "pytree":
+            extensions.append(ArgumentPlan(name, "Any", "None", is_keyword_only=True))
+        elif name not in expected:
             hint = did_you_mean(name, expected, otherwise=valid_choices(expected))
             message = f"the constructor of {spec.model.wraps} has no argument '{name}'"
             diagnostics.append(Diagnostic("DG304", message, spec.at_key("parameters", name), hint))
@@ -37,6 +41,7 @@ def plan_signature(context: Context, plan: ClassPlan) -> tuple[ClassPlan, list[D
             diagnostics.append(Diagnostic("DG306", message, spec.at_key("parameters", name), hint))
         else:
             arguments.append(_plan_argument(plan, argument))
+    arguments += extensions
     defaults = {a.name: a.default_code for a in arguments}
     statics = tuple(replace(s, default_code=defaults.get(s.name)) for s in plan.statics)
     return replace(plan, arguments=tuple(arguments), statics=statics), diagnostics
@@ -47,11 +52,14 @@ def _is_supported(argument: Argument) -> bool:
 
 
 def _plan_argument(plan: ClassPlan, argument: Argument) -> ArgumentPlan:
-    static = {s.name: s.annotation for s in plan.statics}.get(argument.name)
-    annotation = static or "ArrayLike"
+    annotations = {s.name: s.annotation for s in plan.statics} | dict.fromkeys(plan.settings, "Any")
+    annotations |= {f.argument: "ArrayLike" if f.is_array else "Any" for f in plan.fields}
+    annotation = annotations.get(argument.name, "ArrayLike")
     return ArgumentPlan(
         name=argument.name,
-        annotation=f"{annotation} | None" if argument.default == "None" else annotation,
+        annotation=f"{annotation} | None"
+        if argument.default == "None" and annotation != "Any" and not annotation.endswith("| None")
+        else annotation,
         default_code=None if argument.default is None else default_code(argument.default),
         is_keyword_only=argument.kind == "keyword",
     )

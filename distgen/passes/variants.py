@@ -8,23 +8,27 @@ from itertools import product
 from distgen.diagnostics import Diagnostic
 from distgen.passes.context import Context
 from distgen.plan import ClassPlan, FieldPlan, VariantPlan
+from distgen.spec import SpecModel
 
 
 def plan_variants(context: Context, plan: ClassPlan) -> tuple[ClassPlan, list[Diagnostic]]:
-    alternatives = context.spec.model.exactly_one_of
+    model = context.spec.model
+    alternatives = (*model.exactly_one_of, *model.at_most_one_of)
     required = {f.argument for f in plan.fields if not f.is_optional}
     diagnostics = [
         Diagnostic(
             "DG214",
             f"'{name}' cannot be one of several alternatives, because it is always there",
-            context.spec.at("exactly_one_of", i),
+            context.spec.at(*_place(model, i)),
             "name arguments whose default is None in the wrapped class, and that have no 'default' here",
         )
         for i, name in enumerate(alternatives)
         if name in required
     ]
     free = [f for f in plan.fields if f.is_optional and f.argument not in alternatives]
-    chosen: list[tuple[FieldPlan, ...]] = [(f,) for f in plan.fields if f.argument in alternatives] or [()]
+    chosen: list[tuple[FieldPlan, ...]] = [(f,) for f in plan.fields if f.argument in alternatives]
+    if not model.exactly_one_of:
+        chosen.insert(0, ())
     variants = []
     for one, flags in product(chosen, product((False, True), repeat=len(free))):
         optional = {f.name for f in one} | {f.name for f, there in zip(free, flags, strict=True) if there}
@@ -32,3 +36,9 @@ def plan_variants(context: Context, plan: ClassPlan) -> tuple[ClassPlan, list[Di
         label = "+".join(f.name for f in fields if f.is_optional) or "default"
         variants.append(VariantPlan(label, fields))
     return replace(plan, variants=tuple(variants)), diagnostics
+
+
+def _place(model: SpecModel, index: int) -> tuple[str, int]:
+    """Where the alternative of that number stands in the spec."""
+    count = len(model.exactly_one_of)
+    return ("exactly_one_of", index) if index < count else ("at_most_one_of", index - count)

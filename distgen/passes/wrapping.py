@@ -17,25 +17,39 @@ def begin(context: Context) -> tuple[ClassPlan | None, list[Diagnostic]]:
     span = context.spec.at("wraps")
     wrapped = lookup(context.catalog, model.wraps)
     if wrapped is None:
-        public = [name for name, entry in context.catalog.classes.items() if entry.kind == "distribution"]
+        public = [*context.catalog.classes]
         hint = did_you_mean(
             model.wraps, public, otherwise="name a class as it is imported, such as distrax.Normal"
         )
         message = f"class '{model.wraps}' is not found in distrax {context.catalog.version} or on the path"
         return None, [Diagnostic("DG302", message, span, hint)]
-    if wrapped.kind != "distribution":
-        message = f"'{model.wraps}' is not a distribution of distrax"
-        return None, [Diagnostic("DG303", message, span, "wrap a subclass of distrax.Distribution")]
+    kinds = {"distribution": "distribution", "bijector": "bijector", "other": "model"}
+    if kinds[wrapped.kind] != context.spec.kind:
+        return None, [_wrong_kind(context, kinds[wrapped.kind])]
     base_module, _, _ = model.wraps.rpartition(".")
+    name = context.spec.class_name
     plan = ClassPlan(
-        name=model.distribution,
-        module=module_name(model.distribution),
+        name=name,
+        kind=context.spec.kind,
+        module=module_name(name),
         summary=model.summary,
         wrapped=wrapped,
         base_module=base_module,
         base_code=model.wraps,
     )
     return plan, []
+
+
+def _wrong_kind(context: Context, actual: str) -> Diagnostic:
+    spec = context.spec
+    roots = {
+        "distribution": "a subclass of distrax.Distribution",
+        "bijector": "a subclass of distrax.Bijector",
+        "model": "a class that is neither a distribution nor a bijector",
+    }
+    message = f"'{spec.model.wraps}' is not a {spec.kind}"
+    hint = f"wrap {roots[spec.kind]}, or write '{actual}: {spec.class_name}'"
+    return Diagnostic("DG303", message, spec.at("wraps"), hint)
 
 
 def module_name(class_name: str) -> str:

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-__all__ = ["keep_dtype", "widened"]
+__all__ = ["keep_dtype", "leaf_dtype", "widened"]
 
 
 def keep_dtype(result: Any, dtype: Any, *arguments: Any) -> Any:
@@ -18,6 +18,12 @@ def keep_dtype(result: Any, dtype: Any, *arguments: Any) -> Any:
     arrays = [x for x in jax.tree.leaves(arguments) if isinstance(x, jax.Array | np.ndarray | float)]
     target = jnp.result_type(dtype, *(x for x in arrays if jnp.issubdtype(jnp.result_type(x), jnp.floating)))
     return _cast(result, target)
+
+
+def leaf_dtype(tree: Any) -> Any:
+    """The common floating dtype of the leaves, the default one if there is none."""
+    dtypes = [x.dtype for x in jax.tree.leaves(tree) if jnp.issubdtype(x.dtype, jnp.floating)]
+    return jnp.result_type(*(dtypes or [float]))
 
 
 def widened(call: Callable[[Any], Any], distribution: Any, dtype: Any, *arguments: Any) -> Any:

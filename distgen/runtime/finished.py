@@ -1,21 +1,22 @@
-"""The base of every generated distribution, and its registration as a pytree."""
+"""The bases of generated classes, which make them pytrees."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Self
 
-from jax import Array
+import jax
+import numpy as np
 
-from .indexing import index_batch
+from .functions import FunctionParameter
 from .parameters import Parameters
 from .registration import own_attributes, register
 
-__all__ = ["FinishedDistribution"]
+__all__ = ["Finished", "FinishedBijector", "FinishedDistribution"]
 
 
-class FinishedDistribution:
-    """A distribution that is nothing but its finished parameters.
+class Finished:
+    """An object that is nothing but its finished parameters.
 
     An instance stores finished parameters and structural statics. What distrax stores beside them is a
     property that computes it. Each subclass is a pytree whose leaves are the finished parameters; one
@@ -23,6 +24,9 @@ class FinishedDistribution:
     """
 
     _parameters: ClassVar[Parameters]
+    _wrapped: ClassVar[Any]
+    # What distrax stores on an instance of the wrapped class.
+    _distrax_attributes: ClassVar[tuple[str, ...]]
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         # Not distrax's, which registers the class as a pytree again whenever it is called.
@@ -30,9 +34,11 @@ class FinishedDistribution:
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        if "tree_flatten" in cls.__dict__:
+            cls._wrapped = cls.__bases__[-1]
         register(cls)
 
-    def finished(self) -> dict[str, Array]:
+    def finished(self) -> dict[str, Any]:
         """The finished parameters by name, in the order of the leaves."""
         raise NotImplementedError
 
@@ -42,6 +48,11 @@ class FinishedDistribution:
     @classmethod
     def tree_unflatten(cls, aux: Any, children: Iterable[Any]) -> Self:
         raise NotImplementedError
+
+    @property
+    def batch_shape(self) -> tuple[int, ...]:
+        """The shape to which the parameters broadcast, without their event dimensions."""
+        return self._parameters.batch_shape(self)
 
     def replace(self, **arguments: Any) -> Self:
         """A copy with other constructor arguments. Only what they change is finished again.
@@ -54,15 +65,64 @@ class FinishedDistribution:
         if unknown := sorted(arguments.keys() - set(table.arguments)):
             names = ", ".join(table.arguments)
             raise TypeError(f"{type(self).__name__} has no parameter '{unknown[0]}'; it has {names}.")
-        merged = dict.fromkeys(table.arguments) | {s.name: getattr(self, f"_{s.name}") for s in table.statics}
+        merged = dict.fromkeys(table.arguments) | {s.name: getattr(self, s.attribute) for s in table.statics}
         kept = self.finished()
+        rivals = {*table.exactly_one_of, *table.at_most_one_of}
         for f in table.fields:
-            rival = f.argument in table.exactly_one_of and any(a in arguments for a in table.exactly_one_of)
+            rival = f.argument in rivals and not rivals.isdisjoint(arguments)
+            depends = {*getattr(f, "finish_with", ()), getattr(f, "dtype", "")}
             if f.name in kept and (f.argument in arguments or rival):
                 del kept[f.name]
-            elif f.name in kept and arguments.keys() & {*f.finish_with, f.dtype}:
+            elif f.name in kept and arguments.keys() & depends:
                 merged[f.argument] = kept.pop(f.name)
-        return self._with(table.finish(merged | arguments, kept))
+        copy = self._with({})
+        table.finish(copy, merged | arguments, kept)
+        return copy
+
+    def to_distrax(self) -> Any:
+        """The object of distrax with the same parameters, nested objects included."""
+        other = self._wrapped.__new__(self._wrapped)
+        for name in self._distrax_attributes:
+            other.__dict__[name] = jax.tree.map(_as_distrax, getattr(self, name), is_leaf=_is_ours)
+        return other
+
+    @classmethod
+    def _from_distrax(cls, other: Any) -> Self:
+        """The object with the parameters of one of distrax, which are not finished again."""
+        table = cls._parameters
+        self = object.__new__(cls)
+        kept = {f.name: value for f in table.fields if (value := f.read(other)) is not None}
+        statics = {s.name: s.read(other) for s in table.statics}
+        table.finish(self, dict.fromkeys(table.arguments) | statics, kept)
+        return self
+
+    def __repr__(self) -> str:
+        statics = {s.name: getattr(self, s.attribute) for s in self._parameters.statics}
+        parts = [f"{name}={_brief(value)}" for name, value in (self.finished() | statics).items()]
+        return f"{type(self).__name__}({', '.join(parts)})"
+
+    def _finish(self, **arguments: Any) -> None:
+        self._parameters.finish(self, arguments)
+
+    def _with(self, attributes: Mapping[str, Any]) -> Self:
+        copy = object.__new__(type(self))
+        kept = {s.attribute for s in self._parameters.statics} | {"_parameterization"}
+        copy.__dict__.update({k: v for k, v in self.__dict__.items() if k in kept}, **own_attributes(self))
+        copy.__dict__.update(attributes)
+        return copy
+
+    def _broadcast(self, batch_shape: tuple[int, ...]) -> Self:
+        fields = self._parameters.present(self).items()
+        return self._with({f.attribute: f.broadcast(value, batch_shape, self) for f, value in fields})
+
+    def _at(self, index: Any, inner: int = 0) -> Self:
+        """The object at `index` of its batch dimensions but the last `inner` ones."""
+        fields = self._parameters.present(self).items()
+        return self._with({f.attribute: f.at(value, index, self, inner) for f, value in fields})
+
+
+class FinishedDistribution(Finished):
+    """A distribution that is nothing but its finished parameters."""
 
     def __getitem__(self, index: Any) -> Self:
         """The distribution at `index` of the batch, which may be traced.
@@ -70,27 +130,42 @@ class FinishedDistribution:
         Raises:
             IndexError: where a static index is out of bounds or there are too many.
         """
-        events = {f.name: len(f.event) for f in self._parameters.fields}
-        leaves = self.finished().items()
-        return self._with({f"_{name}": index_batch(array, index, events[name]) for name, array in leaves})
+        return self._at(index)
 
-    def __repr__(self) -> str:
-        statics = {s.name: getattr(self, f"_{s.name}") for s in self._parameters.statics}
-        parts = [f"{name}={_brief(value)}" for name, value in (self.finished() | statics).items()]
-        return f"{type(self).__name__}({', '.join(parts)})"
 
-    def _finish(self, **arguments: Any) -> None:
-        self.__dict__.update(self._parameters.finish(arguments))
+class FinishedBijector(Finished):
+    """A bijector that is nothing but its finished parameters."""
 
-    def _with(self, attributes: Mapping[str, Any]) -> Self:
-        copy = object.__new__(type(self))
-        kept = {f"_{s.name}" for s in self._parameters.statics} | {"_parameterization"}
-        copy.__dict__.update({k: v for k, v in self.__dict__.items() if k in kept}, **own_attributes(self))
-        copy.__dict__.update(attributes)
-        return copy
+    def same_as(self, other: Any) -> bool:
+        """Whether `other` is a bijector of the same structure with equal parameters.
+
+        Parameters that are traced are equal only if they are identical.
+        """
+        if jax.tree.structure(self) != jax.tree.structure(other):
+            return False
+        pairs = zip(jax.tree.leaves(self), jax.tree.leaves(other), strict=True)
+        return all(a is b or _are_equal(a, b) for a, b in pairs)
+
+
+def _are_equal(a: Any, b: Any) -> bool:
+    if isinstance(a, jax.core.Tracer) or isinstance(b, jax.core.Tracer):
+        return False
+    return bool(np.array_equal(a, b))
+
+
+def _is_ours(x: Any) -> bool:
+    return isinstance(x, Finished | FunctionParameter)
+
+
+def _as_distrax(x: Any) -> Any:
+    if isinstance(x, Finished):
+        return x.to_distrax()
+    return x.function if isinstance(x, FunctionParameter) else x
 
 
 def _brief(value: Any) -> str:
+    if isinstance(value, Finished):
+        return repr(value)
     shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
     if shape is None or dtype is None:
         return str(value)

@@ -12,29 +12,87 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from .dtypes import widened
+from . import nesting
+from .conversion import build
+from .dtypes import keep_dtype, widened
+from .functions import FunctionParameter, bind
+from .inverses import has_constant_jacobian, invert, log_det_of
 
 __all__ = [
+    "affine_inverse_scale",
+    "affine_log_scale",
+    "affine_scale",
+    "all_constant_jacobian",
+    "all_constant_log_det",
+    "apply_function",
+    "apply_log_det",
+    "bijector_forward",
+    "bijector_forward_and_log_det",
+    "bijector_forward_log_det",
+    "bijector_inverse",
+    "bijector_inverse_and_log_det",
+    "bijector_inverse_log_det",
+    "bound",
     "bounded_log_scale",
     "categorical_uniform_sample_n",
+    "declared_event_ndims",
     "diag_linear",
     "diag_plus_low_rank_linear",
+    "difference",
+    "dtype_of",
     "either",
     "epsilon_greedy_probs",
+    "event_mask",
+    "event_ndims_in",
+    "event_ndims_out",
     "exp",
+    "first_event_ndims_out",
     "gamma_cdf",
+    "given_log_scale",
+    "given_scale",
     "gram",
     "greedy_probs",
+    "is_constant_jacobian",
+    "is_constant_log_det",
+    "itself",
+    "joint_leaves",
+    "joint_treedef",
+    "lambda_constant_jacobian",
+    "last_event_ndims_in",
+    "last_size",
+    "log_abs_det",
     "log_beta",
     "log_beta_multivariate",
     "log_cdf",
     "log_survival_function",
     "logistic",
+    "low_rank_chain",
+    "mixture_dtype",
+    "mixture_log_probs",
+    "mixture_of_two_sample_n",
+    "mixture_sample_n",
+    "ndims_or",
     "normal",
+    "num_categories",
+    "number_of_bins",
+    "packed_triangles",
+    "plus_event_ndims_in",
+    "plus_event_ndims_out",
     "shifted",
     "standard_normal",
     "tempered_logits",
+    "three",
+    "total",
+    "transformed_batch_shape",
+    "transformed_dtype",
+    "transformed_event_shape",
     "triangular_linear",
+    "triangular_log_det",
+    "unbound",
+    "unit_lower_linear",
+    "upper_linear",
+    "vector_scaling",
+    "vector_shift",
     "von_mises_sample_n",
     "widened_log_cdf",
     "widened_log_survival_function",
@@ -123,33 +181,342 @@ def widened_log_survival_function(distribution: Any, value: Array) -> Array:
 
 
 def normal(loc: Array, scale: Array) -> Any:
-    return distrax.Normal(loc, scale)
+    return build(distrax.Normal, loc=loc, scale=scale)
 
 
 def logistic(loc: Array, scale: Array) -> Any:
-    return distrax.Logistic(loc, scale)
+    return build(distrax.Logistic, loc=loc, scale=scale)
 
 
 def standard_normal(loc: Array) -> Any:
     """The distribution N(0, I) of the shape and dtype of `loc`."""
-    return distrax.Independent(distrax.Normal(jnp.zeros_like(loc), jnp.ones_like(loc)), 1)
+    base = normal(jnp.zeros_like(loc), jnp.ones_like(loc))
+    return build(distrax.Independent, distribution=base, reinterpreted_batch_ndims=1)
 
 
 def diag_linear(diag: Array) -> Any:
-    return distrax.DiagLinear(diag)
+    return build(distrax.DiagLinear, diag=diag)
 
 
 def diag_plus_low_rank_linear(diag: Array, u_matrix: Array, v_matrix: Array) -> Any:
-    return distrax.DiagPlusLowRankLinear(diag, u_matrix, v_matrix)
+    return build(distrax.DiagPlusLowRankLinear, diag=diag, u_matrix=u_matrix, v_matrix=v_matrix)
 
 
 def triangular_linear(matrix: Array, is_lower: bool) -> Any:
-    return distrax.TriangularLinear(matrix, is_lower)
+    return build(distrax.TriangularLinear, matrix=matrix, is_lower=is_lower)
 
 
 def shifted(loc: Array, scale: Any) -> Any:
     """The bijector x -> scale(x) + loc over vectors."""
-    return distrax.Chain([distrax.Block(distrax.Shift(loc), 1), scale])
+    return build(distrax.Chain, bijectors=[vector_shift(loc), scale])
+
+
+def vector_shift(shift: Array) -> Any:
+    """The bijector x -> x + shift over vectors."""
+    return build(distrax.Block, bijector=build(distrax.Shift, shift=shift), ndims=1)
+
+
+def vector_scaling(diag: Array) -> Any:
+    """The bijector x -> diag x over vectors."""
+    scaling = distrax.ScalarAffine(shift=0.0, scale=diag)
+    return distrax.Block(scaling, ndims=1)
+
+
+def low_rank_chain(diag: Array, u_matrix: Array, v_matrix: Array) -> Any:
+    """The bijector x -> (diag + U V^T) x, as distrax composes it."""
+    return distrax.DiagPlusLowRankLinear(diag, u_matrix, v_matrix)._bijector
+
+
+def unit_lower_linear(matrix: Array) -> Any:
+    """The linear bijector of the lower triangle of a matrix, with ones on the diagonal."""
+    identity = jnp.eye(matrix.shape[-1], dtype=matrix.dtype)
+    return triangular_linear(identity + jnp.tril(matrix, -1), True)
+
+
+def upper_linear(matrix: Array) -> Any:
+    """The linear bijector of the upper triangle of a matrix, the diagonal included."""
+    return triangular_linear(jnp.triu(matrix), False)
+
+
+def packed_triangles(lower: Any, upper: Any) -> Array:
+    """One matrix of the strict lower triangle of one bijector and the upper one of another."""
+    return jnp.tril(lower.matrix, -1) + jnp.triu(upper.matrix)
+
+
+def three(first: Any, second: Any, third: Any) -> list[Any]:
+    return [first, second, third]
+
+
+def last_size(array: Array) -> int:
+    """The length of the last axis."""
+    return array.shape[-1]
+
+
+def number_of_bins(knots: Array) -> int:
+    """One less than the number of bin boundaries."""
+    return knots.shape[-1] - 1
+
+
+def triangular_log_det(matrix: Array) -> Array:
+    """The sum of the logarithms of the absolute values on the diagonal."""
+    return jnp.sum(jnp.log(jnp.abs(jnp.diagonal(matrix, axis1=-2, axis2=-1))), axis=-1)
+
+
+def log_abs_det(matrix: Array) -> Array:
+    """The logarithm of the absolute determinant, computed in float32 where the dtype is narrower."""
+    wide = matrix.astype(jnp.promote_types(matrix.dtype, jnp.float32))
+    return jnp.linalg.slogdet(wide)[1].astype(matrix.dtype)
+
+
+def affine_scale(shift: Array, scale: Array | None, log_scale: Array | None) -> Array:
+    """The scale of x -> scale x + shift, which is one where neither it nor its logarithm is given."""
+    if scale is not None:
+        return scale
+    return jnp.ones_like(shift) if log_scale is None else jnp.exp(log_scale)
+
+
+def affine_inverse_scale(shift: Array, scale: Array | None, log_scale: Array | None) -> Array:
+    if scale is not None:
+        return 1.0 / scale
+    return jnp.ones_like(shift) if log_scale is None else jnp.exp(-log_scale)
+
+
+def affine_log_scale(shift: Array, scale: Array | None, log_scale: Array | None) -> Array:
+    if scale is not None:
+        return jnp.log(jnp.abs(scale))
+    return jnp.zeros_like(shift) if log_scale is None else log_scale
+
+
+def given_scale(scale: Any, inverse: Any, log_scale: Any) -> Any:
+    """The scale of an affine bijector of distrax, None where what it keeps was not made from a scale."""
+    return scale if _has_scale(scale, inverse, log_scale) else None
+
+
+def given_log_scale(scale: Any, inverse: Any, log_scale: Any) -> Any:
+    """The logarithm of that scale, None where it was not made from that."""
+    is_identity = isinstance(inverse, float) and isinstance(log_scale, float)
+    return None if is_identity or _has_scale(scale, inverse, log_scale) else log_scale
+
+
+def _has_scale(scale: Any, inverse: Any, log_scale: Any) -> bool:
+    if isinstance(inverse, float) and isinstance(log_scale, float):
+        return False
+    if any(isinstance(x, jax.core.Tracer) for x in (scale, inverse, log_scale)):
+        return True
+    same = (1.0 / scale == inverse) & (jnp.log(jnp.abs(scale)) == log_scale)
+    return bool(jnp.all(same))
+
+
+def itself(x: Any) -> Any:
+    return x
+
+
+def total(first: int, second: int) -> int:
+    return first + second
+
+
+def difference(first: int, second: int) -> int:
+    return first - second
+
+
+def plus_event_ndims_in(ndims: int, bijector: Any) -> int:
+    event_ndims: int = bijector.event_ndims_in
+    return ndims + event_ndims
+
+
+def plus_event_ndims_out(ndims: int, bijector: Any) -> int:
+    event_ndims: int = bijector.event_ndims_out
+    return ndims + event_ndims
+
+
+def event_ndims_in(bijector: Any) -> int:
+    ndims: int = bijector.event_ndims_in
+    return ndims
+
+
+def event_ndims_out(bijector: Any) -> int:
+    ndims: int = bijector.event_ndims_out
+    return ndims
+
+
+def is_constant_jacobian(bijector: Any) -> bool:
+    return bool(bijector.is_constant_jacobian)
+
+
+def is_constant_log_det(bijector: Any) -> bool:
+    return bool(bijector.is_constant_log_det)
+
+
+def first_event_ndims_out(bijectors: list[Any]) -> int:
+    return event_ndims_out(bijectors[0])
+
+
+def last_event_ndims_in(bijectors: list[Any]) -> int:
+    return event_ndims_in(bijectors[-1])
+
+
+def all_constant_jacobian(bijectors: list[Any]) -> bool:
+    return all(map(is_constant_jacobian, bijectors))
+
+
+def all_constant_log_det(bijectors: list[Any]) -> bool:
+    return all(map(is_constant_log_det, bijectors))
+
+
+def bijector_forward(bijector: Any, like: Array, x: Array) -> Array:
+    """Its forward at x in the dtype of `like`, a parameter, or in that of x if it is wider."""
+    y: Array = keep_dtype(bijector.forward(x), like.dtype, x)
+    return y
+
+
+def bijector_inverse(bijector: Any, like: Array, y: Array) -> Array:
+    x: Array = keep_dtype(bijector.inverse(y), like.dtype, y)
+    return x
+
+
+def bijector_forward_log_det(bijector: Any, like: Array, x: Array) -> Array:
+    log_det: Array = keep_dtype(bijector.forward_log_det_jacobian(x), like.dtype, x)
+    return log_det
+
+
+def bijector_inverse_log_det(bijector: Any, like: Array, y: Array) -> Array:
+    log_det: Array = keep_dtype(bijector.inverse_log_det_jacobian(y), like.dtype, y)
+    return log_det
+
+
+def bijector_forward_and_log_det(bijector: Any, like: Array, x: Array) -> tuple[Array, Array]:
+    y, log_det = keep_dtype(bijector.forward_and_log_det(x), like.dtype, x)
+    return y, log_det
+
+
+def bijector_inverse_and_log_det(bijector: Any, like: Array, y: Array) -> tuple[Array, Array]:
+    x, log_det = keep_dtype(bijector.inverse_and_log_det(y), like.dtype, y)
+    return x, log_det
+
+
+def bound(function: FunctionParameter, params: Any) -> Any:
+    """A function of an event alone; None where there is no function."""
+    return bind(function, params)
+
+
+def unbound(function: FunctionParameter) -> Any:
+    return function.function
+
+
+def apply_function(function: Any, inverse: Any, event_ndims: int, x: Array) -> Array:
+    """The function of x, which is derived from its inverse where it is not given.
+
+    Raises:
+        ValueError: for an x of fewer dimensions than an event has.
+    """
+    if jnp.ndim(x) < event_ndims:
+        raise ValueError(f"Events have {event_ndims} dimensions, but the input has {jnp.ndim(x)}.")
+    result: Array = (invert(inverse) if function is None else function)(x)
+    return result
+
+
+def apply_log_det(log_det: Any, function: Any, inverse: Any, event_ndims: int, x: Array) -> Array:
+    """The log det Jacobian of a function at x, which is derived from the function where it is not given.
+
+    Raises:
+        ValueError: for an x of fewer dimensions than an event has.
+    """
+    if jnp.ndim(x) < event_ndims:
+        raise ValueError(f"Events have {event_ndims} dimensions, but the input has {jnp.ndim(x)}.")
+    derived = (
+        log_det if log_det is not None else log_det_of(invert(inverse) if function is None else function)
+    )
+    result: Array = derived(x)
+    return result
+
+
+def lambda_constant_jacobian(declared: bool | None, forward: Any, inverse: Any) -> bool:
+    """Whether the Jacobian of a function is constant; where that is not declared, a trace of it tells."""
+    return has_constant_jacobian(inverse if forward is None else forward) if declared is None else declared
+
+
+def declared_event_ndims(event_ndims: int, forward_log_det: Any, inverse_log_det: Any) -> int | None:
+    """The event dimensions of a Lambda of distrax, None where its log determinants are derived."""
+    return None if forward_log_det is None and inverse_log_det is None else event_ndims
+
+
+def ndims_or(event_ndims: int | None, default: int | None) -> int:
+    """The number of event dimensions, which is the default where it is not given, and that is 0."""
+    given = default if event_ndims is None else event_ndims
+    return 0 if given is None else given
+
+
+def event_mask(mask: Array, inner_event_ndims: int) -> Array:
+    """The mask with a singleton axis for each inner event dimension."""
+    return jnp.reshape(mask, mask.shape + (1,) * inner_event_ndims)
+
+
+def dtype_of(distribution: Any) -> Any:
+    return distribution.dtype
+
+
+def num_categories(distribution: Any) -> int:
+    count: int = distribution.num_categories
+    return count
+
+
+def joint_treedef(distributions: Any) -> Any:
+    return jax.tree.structure(distributions, is_leaf=nesting.is_object)
+
+
+def joint_leaves(distributions: Any) -> list[Any]:
+    return nesting.objects(distributions)
+
+
+def mixture_log_probs(mixture: Any) -> Array:
+    return jax.nn.log_softmax(mixture.logits_parameter(), axis=-1)
+
+
+def mixture_dtype(components: Any) -> Any:
+    """The dtype of draws: that of the components, or the default float if they are integers."""
+    is_floating = jnp.issubdtype(components.dtype, jnp.floating)
+    return components.dtype if is_floating else jnp.result_type(float)
+
+
+def mixture_sample_n(mixture: Any, components: Any, key: Array, n: int) -> Array:
+    """Draws of every component, of which those that a draw of the mixture selects are kept."""
+    key_mixture, key_components = jax.random.split(key)
+    chosen = mixture.sample(sample_shape=n, seed=key_mixture)
+    draws = components.sample(sample_shape=n, seed=key_components)
+    dtype = draws.dtype if jnp.issubdtype(draws.dtype, jnp.floating) else float
+    mask = jax.nn.one_hot(chosen, components.batch_shape[-1], dtype=dtype)
+    mask = mask.reshape(mask.shape + (1,) * len(components.event_shape))
+    return jnp.sum(draws * mask, axis=-1 - len(components.event_shape))
+
+
+def mixture_of_two_sample_n(prob_a: Array, component_a: Any, component_b: Any, key: Array, n: int) -> Array:
+    """Draws of both components; one uniform number for each draw chooses between them, as in distrax."""
+    _, key_a, key_b, key_mask = jax.random.split(key, num=4)
+    uniform = jax.random.uniform(key_mask, (n,), prob_a.dtype)
+    from_a = uniform.reshape((n,) + (1,) * prob_a.ndim) < prob_a
+    draws_a = component_a.sample(seed=key_a, sample_shape=n)
+    draws_b = component_b.sample(seed=key_b, sample_shape=n)
+    return jnp.where(from_a.reshape(from_a.shape + (1,) * (draws_a.ndim - from_a.ndim)), draws_a, draws_b)
+
+
+def transformed_batch_shape(distribution: Any, bijector: Any) -> tuple[int, ...]:
+    shape = _image(distribution, bijector).shape
+    return shape[: len(shape) - bijector.event_ndims_out]
+
+
+def transformed_event_shape(distribution: Any, bijector: Any) -> tuple[int, ...]:
+    shape = _image(distribution, bijector).shape
+    return shape[len(shape) - bijector.event_ndims_out :]
+
+
+def transformed_dtype(distribution: Any, bijector: Any) -> Any:
+    return _image(distribution, bijector).dtype
+
+
+def _image(distribution: Any, bijector: Any) -> Any:
+    """Shape and dtype of an event of each distribution of the batch, mapped by the bijector."""
+    shape = (*distribution.batch_shape, *distribution.event_shape)
+    return jax.eval_shape(bijector.forward, jax.ShapeDtypeStruct(shape, distribution.dtype))
 
 
 def categorical_uniform_sample_n(low: Array, high: Array, logits: Array, key: Array, n: int) -> Array:

@@ -4,17 +4,19 @@
 together. Finishing happens once, in the constructor, in this order:
 
 1. check which arguments were given;
-2. convert to one concrete floating dtype (strong, so that Python numbers and arrays give one treedef);
-3. check event dimensions;
-4. finish each parameter by its own function (normalise, factorise, ...);
-5. fill in defaults;
-6. broadcast, so that every array reads `batch_shape + event dimensions`;
-7. copy what would share a buffer, so that an object can be donated.
+2. make nested objects and functions nodes of the pytree;
+3. finish the structural arguments;
+4. convert arrays to one concrete floating dtype (strong, so that Python numbers and arrays give one treedef);
+5. check event dimensions, and what else the class asks of its arguments;
+6. finish each array by its own function (normalise, factorise, ...);
+7. fill in defaults;
+8. broadcast, so that every array reads `batch_shape + event dimensions`, in nested objects too;
+9. copy what would share a buffer, so that an object can be donated.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,61 +24,25 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-__all__ = ["Field", "MissingArgumentError", "Parameters", "Static"]
+from . import nesting
+from .fields import Child, Field, Function, Pytree, Static
+
+__all__ = ["ArgumentError", "Check", "Parameters"]
 
 Shape = tuple[int, ...]
+Stored = Field | Child | Function | Pytree
 
 
-class MissingArgumentError(ValueError, AssertionError):
-    """None of several arguments is given: in distrax a ValueError, or an AssertionError of chex."""
-
-
-@dataclass(frozen=True)
-class Field:
-    """One finished parameter: an array of shape `batch_shape + event dimensions`, a leaf of the pytree.
-
-    Attributes:
-        name: the finished name; the object stores the array as `_<name>`.
-        event: the names of its event dimensions, the last ones of its shape.
-        argument: the constructor argument that it is made from, where that has another name.
-        argument_event: the event dimensions of the argument, where they differ. `"1"` stands for a
-            singleton that finishing drops; a scalar may then be given without it.
-        finish: the function that finishes it, called with the array and the statics in `finish_with`.
-        default: makes the array, from event shape and dtype, where no argument is given.
-        optional: without argument the parameter is absent, which is part of the parameterisation.
-        requires: another argument that must be given with this one.
-        dtype: `"floating"`, the common floating dtype; `"own"`, the dtype of the argument; or the
-            name of a static that holds a dtype.
-        extends_batch: whether the batch shape grows to that of the argument; otherwise the
-            argument must fit the batch shape of the others.
-    """
-
-    name: str
-    event: tuple[str, ...] = ()
-    argument: str = ""
-    argument_event: tuple[str, ...] = ()
-    finish: Callable[..., Array] | None = None
-    finish_with: tuple[str, ...] = ()
-    default: Callable[[Shape, Any], Array] | None = None
-    optional: bool = False
-    requires: str = ""
-    dtype: str = "floating"
-    extends_batch: bool = True
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "argument", self.argument or self.name)
-        object.__setattr__(self, "argument_event", self.argument_event or self.event)
-
-    def batch_shape(self, array: Array) -> Shape:
-        return array.shape[: array.ndim - len(self.event)]
+class ArgumentError(ValueError, AssertionError):
+    """Arguments that do not fit together: in distrax a ValueError, or an AssertionError of chex."""
 
 
 @dataclass(frozen=True)
-class Static:
-    """A structural argument: hashable, part of the treedef, stored as `_<name>`."""
+class Check:
+    """A function that raises ValueError for values, by name, that do not fit together."""
 
-    name: str
-    finish: Callable[[Any], Any]
+    function: Callable[..., None]
+    names: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -86,84 +52,124 @@ class Parameters:
     Attributes:
         fields: the finished parameters, in the order of the leaves.
         statics: the structural arguments.
+        settings: arguments that finishing functions take, and of which nothing else is kept.
         exactly_one_of: arguments of which one and only one is given.
         at_least_one_of: arguments of which one or more are given.
+        at_most_one_of: arguments of which none or one is given.
         smallest: the smallest size of an event dimension, where that is more than zero.
+        checks: what else is asked of the arguments.
     """
 
-    fields: tuple[Field, ...]
+    fields: tuple[Stored, ...]
     statics: tuple[Static, ...] = ()
+    settings: tuple[str, ...] = ()
     exactly_one_of: tuple[str, ...] = ()
     at_least_one_of: tuple[str, ...] = ()
+    at_most_one_of: tuple[str, ...] = ()
     smallest: Mapping[str, int] = field(default_factory=dict)
+    checks: tuple[Check, ...] = ()
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        return tuple(f.argument for f in self.fields) + tuple(s.name for s in self.statics)
+        names = [f.argument for f in self.fields]
+        return tuple(dict.fromkeys([*names, *(s.name for s in self.statics), *self.settings]))
 
     def parameterization(self, present: Mapping[str, Any]) -> str:
         """The name of the parameterisation whose optional fields are those `present` (not None).
 
         Raises:
-            ValueError: unless exactly one of the alternatives is present.
+            ValueError: for a wrong selection of alternatives.
         """
         names = {name for name, value in present.items() if value is not None}
         self._check_alternatives({f.argument for f in self.fields if f.name in names})
         return "+".join(f.name for f in self.fields if f.optional and f.name in names) or "default"
 
-    def finish(self, arguments: Mapping[str, Any], kept: Mapping[str, Array] | None = None) -> dict[str, Any]:
-        """The attributes of an object built from `arguments`.
+    def finish(self, owner: Any, arguments: Mapping[str, Any], kept: Mapping[str, Any] | None = None) -> None:
+        """Gives `owner` the attributes of an object that is built from `arguments`.
 
         Args:
+            owner: the object.
             arguments: the constructor arguments by name; None where one is not given.
             kept: finished parameters by name, which are not finished again (see `replace`).
 
         Raises:
             ValueError: for a wrong selection of arguments, or wrong shapes or dtypes.
+            TypeError: for what is neither an array, nor an object, nor a function where one is expected.
         """
         kept = kept or {}
         values = {f: kept.get(f.name, arguments[f.argument]) for f in self.fields}
-        values = {f: value for f, value in values.items() if value is not None}
-        self._check_selection({f.argument for f in values})
-        statics = {s.name: s.finish(arguments[s.name]) for s in self.statics}
-        arrays, dtype = _convert(values, statics)
+        given = {f: value for f, value in values.items() if value is not None}
+        self._check_selection({f.argument for f in given})
+        numbers = {f: value for f, value in given.items() if isinstance(f, Field)}
+        known = {name: arguments.get(name) for name in self.settings}
+        known |= {f.name: f.prepare(value) for f, value in given.items() if not isinstance(f, Field)}
+        known |= {
+            f.name: f.absent() for f in self.fields if isinstance(f, Function | Pytree) and f not in given
+        }
+        absent = {name: None for f in self.fields if f not in given for name in (f.name, f.argument)}
+        for s in self.statics:
+            sources = {**absent, **arguments, **known}
+            known[s.name] = s.finish(arguments[s.name], *map(sources.get, s.finish_with))
+            owner.__dict__[s.attribute] = known[s.name]
+        arrays, dtype = _convert(numbers, known)
+        known |= arrays
+        for check in self.checks:
+            check.function(*map({**absent, **known}.get, check.names))
         sizes = self._event_sizes(arrays, kept)
         for f in self.fields:
-            if f in values and f.name not in kept:
+            if not isinstance(f, Field):
+                continue
+            if f in given and f.name not in kept:
                 array = _drop_singletons(f, arrays[f.name])
-                arrays[f.name] = f.finish(array, *map(statics.get, f.finish_with)) if f.finish else array
-            elif f not in values and f.default is not None:
-                arrays[f.name] = f.default(tuple(sizes.get(dim, 1) for dim in f.event), dtype)
-        present = {f: arrays[f.name] for f in self.fields if f.name in arrays}
-        attributes = {f"_{name}": value for name, value in statics.items()}
+                known[f.name] = f.finish(array, *map(known.get, f.finish_with)) if f.finish else array
+            elif f not in given and f.default is not None:
+                known[f.name] = f.default(tuple(sizes.get(dim, 1) for dim in f.event), dtype)
+        present = {f: known[f.name] for f in self.fields if f.name in known}
         if any(f.optional for f in self.fields):
-            attributes["_parameterization"] = self.parameterization(arrays)
-        return attributes | {f"_{f.name}": x for f, x in _unaliased(_broadcast(present)).items()}
+            owner.__dict__["_parameterization"] = self.parameterization(
+                {f.name: x for f, x in present.items()}
+            )
+        for f, value in _unaliased(self._broadcast(present, owner)).items():
+            owner.__dict__[f.attribute] = value
+
+    def present(self, owner: Any) -> dict[Stored, Any]:
+        """The fields of an object and their values."""
+        values = owner.finished()
+        return {f: values[f.name] for f in self.fields if f.name in values}
+
+    def batch_shape(self, owner: Any) -> Shape:
+        """The batch shape that the fields of an object have together."""
+        return jnp.broadcast_shapes(*(f.batch_shape(x, owner) for f, x in self.present(owner).items()))
 
     def _check_selection(self, given: set[str]) -> None:
         self._check_alternatives(given)
         for f in self.fields:
-            if f.argument not in given and not f.optional and f.default is None:
-                raise ValueError(f"`{f.argument}` must be a number or an array, but is None.")
+            if f.argument not in given and not f.optional and _is_required(f):
+                raise ValueError(f"`{f.argument}` must be {f.expected}, but is None.")
         if self.at_least_one_of and not given & set(self.at_least_one_of):
             names = ", ".join(f"`{name}`" for name in self.at_least_one_of)
-            raise MissingArgumentError(f"At least one of {names} must be given.")
+            raise ArgumentError(f"At least one of {names} must be given.")
         for f in self.fields:
             if f.requires and f.argument in given and f.requires not in given:
                 raise ValueError(f"`{f.argument}` can be given only together with `{f.requires}`.")
 
     def _check_alternatives(self, given: set[str]) -> None:
-        if self.exactly_one_of and len(given & set(self.exactly_one_of)) != 1:
-            names = " and ".join(f"`{name}`" for name in self.exactly_one_of)
-            found = " and ".join(f"`{n}`" for n in self.exactly_one_of if n in given) or "none of them"
-            raise ValueError(f"Exactly one of {names} must be given, but got {found}.")
+        def listed(names: Iterable[str]) -> str:
+            return " and ".join(f"`{name}`" for name in names)
 
-    def _event_sizes(self, arrays: Mapping[str, Array], kept: Mapping[str, Array]) -> dict[str, int]:
+        found = [name for name in (*self.exactly_one_of, *self.at_most_one_of) if name in given]
+        if self.exactly_one_of and len(found) != 1:
+            got = listed(found) or "none of them"
+            raise ValueError(f"Exactly one of {listed(self.exactly_one_of)} must be given, but got {got}.")
+        if self.at_most_one_of and len(found) > 1:
+            raise ValueError(f"At most one of {listed(self.at_most_one_of)} can be given.")
+
+    def _event_sizes(self, arrays: Mapping[str, Array], kept: Mapping[str, Any]) -> dict[str, int]:
         """The size of each event dimension, checked to be the same in every parameter."""
         sizes: dict[str, int] = {}
         origin: dict[str, str] = {}
         for f in self.fields:
-            if f.name not in arrays:
+            if f.name not in arrays or not isinstance(f, Field):
                 continue
             name, event = (f.name, f.event) if f.name in kept else (f.argument, f.argument_event)
             shape = arrays[f.name].shape
@@ -191,8 +197,40 @@ class Parameters:
                 origin.setdefault(dim, name)
         return sizes
 
+    def _broadcast(self, values: Mapping[Stored, Any], owner: Any) -> dict[Stored, Any]:
+        shapes = {f: f.batch_shape(value, owner) for f, value in values.items()}
+        try:
+            batch_shape = jnp.broadcast_shapes(*(shape for f, shape in shapes.items() if f.extends_batch))
+        except ValueError:
+            found = ", ".join(f"`{f.argument}` {shape}" for f, shape in shapes.items() if f.extends_batch)
+            raise ValueError(f"The batch shapes of the parameters cannot be broadcast: {found}.") from None
+        for f, shape in shapes.items():
+            if not f.extends_batch and not _fits(shape, batch_shape):
+                raise ArgumentError(
+                    f"`{f.argument}` must fit the batch shape of the other parameters, {batch_shape}, "
+                    f"but its own is {shape}."
+                )
+        return {f: f.broadcast(value, batch_shape, owner) for f, value in values.items()}
 
-def _convert(values: Mapping[Field, Any], statics: Mapping[str, Any]) -> tuple[dict[str, Array], Any]:
+
+def _is_required(f: Stored) -> bool:
+    match f:
+        case Field():
+            return f.default is None
+        case Child():
+            return True
+        case Function() | Pytree():
+            return f.required
+
+
+def _fits(shape: Shape, batch_shape: Shape) -> bool:
+    try:
+        return jnp.broadcast_shapes(shape, batch_shape) == batch_shape
+    except ValueError:
+        return False
+
+
+def _convert(values: Mapping[Field, Any], known: Mapping[str, Any]) -> tuple[dict[str, Array], Any]:
     """Arrays by name and their common floating dtype, which Python numbers never widen."""
     numbers = {f: _as_number(f, value) for f, value in values.items()}
     floating = [
@@ -200,12 +238,15 @@ def _convert(values: Mapping[Field, Any], statics: Mapping[str, Any]) -> tuple[d
         for f, x in numbers.items()
         if f.dtype == "floating" or (f.dtype == "own" and _is_floating(x))
     ]
+    nested = (x.dtype for value in known.values() for x in nesting.objects(value) if hasattr(x, "dtype"))
+    floating += [dtype for dtype in nested if dtype is not None and jnp.issubdtype(dtype, jnp.floating)]
     dtype = jnp.result_type(*(floating or [float]))
 
     def dtype_of(f: Field, x: Any) -> Any:
         if f.dtype == "own":
             return dtype if _is_floating(x) else jnp.result_type(x)
-        return statics.get(f.dtype, dtype)
+        chosen = known.get(f.dtype, dtype)
+        return getattr(chosen, "dtype", chosen) if nesting.is_object(chosen) else chosen
 
     return {f.name: jnp.asarray(x, dtype=dtype_of(f, x)) for f, x in numbers.items()}, dtype
 
@@ -232,36 +273,22 @@ def _as_floating(x: Any) -> Any:
 
 def _drop_singletons(f: Field, array: Array) -> Array:
     """Takes the singleton event axes off an argument that was given with them."""
-    if f.argument_event == f.event or not array.ndim:
+    if f.argument_event == f.event or not array.ndim or "1" not in f.argument_event:
         return array
     rank = len(f.argument_event)
     return jnp.squeeze(array, tuple(i - rank for i, dim in enumerate(f.argument_event) if dim == "1"))
 
 
-def _broadcast(arrays: Mapping[Field, Array]) -> dict[Field, Array]:
-    shapes = {f: f.batch_shape(array) for f, array in arrays.items()}
-    try:
-        batch_shape = jnp.broadcast_shapes(*(shape for f, shape in shapes.items() if f.extends_batch))
-    except ValueError:
-        found = ", ".join(f"`{f.argument}` {shape}" for f, shape in shapes.items() if f.extends_batch)
-        raise ValueError(f"The batch shapes of the parameters cannot be broadcast: {found}.") from None
-    result = {}
-    for f, array in arrays.items():
-        if jnp.broadcast_shapes(shapes[f], batch_shape) != batch_shape:
-            raise ValueError(
-                f"`{f.argument}` must fit the batch shape of the other parameters, {batch_shape}, "
-                f"but its own is {shapes[f]}."
-            )
-        shape = batch_shape + array.shape[len(shapes[f]) :]
-        result[f] = array if array.shape == shape else jnp.broadcast_to(array, shape)
-    return result
-
-
-def _unaliased(arrays: Mapping[Field, Array]) -> dict[Field, Array]:
-    """Copies an array that stands in two fields: a buffer can be donated only once."""
+def _unaliased(values: Mapping[Stored, Any]) -> Mapping[Stored, Any]:
+    """Copies an array that stands in two places: a buffer can be donated only once."""
+    leaves = jax.tree.leaves([*values.values()])
+    if len({*map(id, leaves)}) == len(leaves):
+        return values
     seen: set[int] = set()
-    result = {}
-    for f, array in arrays.items():
-        result[f] = jnp.array(array, copy=True) if id(array) in seen else array
-        seen.add(id(array))
-    return result
+
+    def copy_again(x: Any) -> Any:
+        known = id(x) in seen
+        seen.add(id(x))
+        return jnp.array(x, copy=True) if known and isinstance(x, jax.Array) else x
+
+    return {f: jax.tree.map(copy_again, value) for f, value in values.items()}

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import jax
@@ -19,7 +19,7 @@ import numpy as np
 from jax import export
 from jax.tree_util import GetAttrKey, register_pytree_with_keys
 
-__all__ = ["own_attributes", "register"]
+__all__ = ["own_attributes", "register", "register_divergence"]
 
 _LAYOUT = "_distgen_layout"
 _DEFINITIONS: dict[str, int] = {}
@@ -55,6 +55,16 @@ def register(cls: Any) -> None:
     )
 
 
+def register_divergence(cls: Any, divergence: Callable[..., Any]) -> None:
+    """Makes `divergence` that between objects of `cls` and those of it, of the wrapped class or of TFP's twin."""
+    from tensorflow_probability.substrates.jax import distributions as tfd
+
+    others = [cls._wrapped, getattr(cls._wrapped, "equiv_tfp_cls", None)]
+    pairs = [(cls, cls), *((a, b) for other in others if other for a, b in ((cls, other), (other, cls)))]
+    for a, b in pairs:
+        tfd.RegisterKL(a, b)(divergence)
+
+
 def _own_names(finished: Iterable[str], aux: Any) -> list[str]:
     return [*finished]
 
@@ -69,7 +79,8 @@ def own_attributes(d: Any) -> dict[str, Any]:
     cls, table = type(d), d._parameters
     if "tree_flatten" in cls.__dict__:
         return {}
-    inherited = {f"_{x.name}" for x in (*table.fields, *table.statics)} | {"_parameterization", _LAYOUT}
+    inherited = {f.attribute for f in table.fields} | {s.attribute for s in table.statics}
+    inherited |= {"_parameterization", _LAYOUT}
     return {
         name: value
         for name, value in sorted(d.__dict__.items())

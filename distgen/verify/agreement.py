@@ -52,4 +52,4 @@ def _wide(x: Any) -> np.ndarray[Any, Any]:
     if jnp.issubdtype(x.dtype, jax.dtypes.prng_key):
         x = jax.random.key_data(x)
     array = np.asarray(x)
-    return array if array.dtype.kind in "biu" else array.astype(np.float64)
+    return array if array.dtype.kind in "iu" else array.astype(np.float64)

@@ -1,15 +1,15 @@
 """Cases: a class, its constructor arguments, and the precision in which they are given.
 
 Shapes come from a small set, so that compiled functions are used again; values come from a seed and the
-constraints of the spec.
+constraints of the spec. Arguments that are objects are cases themselves (see `trees`).
 """
 
 from __future__ import annotations
 
 import contextlib
 import inspect
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from itertools import product
 from typing import Any
@@ -26,7 +26,7 @@ from distgen.verify.subjects import Subject
 from distgen.verify.values import draw_values
 
 BATCH_SHAPES: tuple[tuple[int, ...], ...] = ((), (3,), (2, 3))
-EVENT_SIZES = {"K": 4, "D": 3, "R": 2}
+EVENT_SIZES = {"K": 4, "D": 3, "R": 2, "P": 10}
 STATICS: Mapping[str, tuple[Any, ...]] = {
     "discrete_dtype": (int, jnp.float32),
     "binary_dtype": (int, bool),
@@ -66,22 +66,39 @@ PRECISIONS = (
     Precision(jnp.float32, x64=True),
 )
 
+Make = Callable[[jax.Array], Any]
+
 
 @dataclass(frozen=True)
 class Case:
-    """A class and the arguments of its constructor, as NumPy arrays in double precision."""
+    """A class and the arguments of its constructor.
+
+    Attributes:
+        variant: the parameterisation.
+        batch_shape: the batch shape of the object.
+        values: the arguments that are arrays, as NumPy arrays in double precision.
+        statics: the structural arguments and settings, and the functions.
+        children: the arguments that are objects: cases, or lists or dicts of them.
+        event_shape: of a bijector, the shape of the events that it is put to.
+    """
 
     subject: Subject
     variant: str
     precision: Precision
     batch_shape: tuple[int, ...]
-    values: Mapping[str, np.ndarray[Any, Any]]
-    statics: Mapping[str, Any]
+    values: Mapping[str, np.ndarray[Any, Any]] = field(default_factory=dict)
+    statics: Mapping[str, Any] = field(default_factory=dict)
+    children: Mapping[str, Any] = field(default_factory=dict)
+    event_shape: tuple[int, ...] = ()
 
     def __repr__(self) -> str:
-        shapes = ", ".join(f"{name}{list(value.shape)}" for name, value in self.values.items())
-        statics = "".join(f", {name}={value}" for name, value in self.statics.items())
-        return f"{self.subject}({shapes}{statics}) in {self.precision}, {self.variant}"
+        return f"{self._call()} in {self.precision}, batch shape {self.batch_shape}, {self.variant}"
+
+    def _call(self) -> str:
+        parts = [f"{name}={_map(Case._call, child)}" for name, child in self.children.items()]
+        parts += [f"{name}{list(value.shape)}" for name, value in self.values.items()]
+        parts += [f"{n}={getattr(value, '__name__', value)}" for n, value in self.statics.items()]
+        return f"{self.subject}({', '.join(parts)})"
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         # The protocol by which hypothesis shows an example.
@@ -89,7 +106,7 @@ class Case:
 
     @property
     def fields(self) -> tuple[FieldPlan, ...]:
-        """The fields that are leaves in this case."""
+        """The fields that are there in this case."""
         (variant,) = (v for v in self.subject.plan.variants if v.label == self.variant)
         return variant.fields
 
@@ -98,9 +115,27 @@ class Case:
         """The arguments that are arrays, in the precision of the case."""
         return {name: self._array(name, value) for name, value in self.values.items()}
 
+    def inputs(self) -> Any:
+        """All arrays that the object is built from, those of nested objects included, as a pytree."""
+        return self.arrays, {name: _map(Case.inputs, child) for name, child in self.children.items()}
+
+    def build_from(self, inputs: Any) -> Any:
+        """An object of the generated class, from arrays like `inputs()`."""
+        arrays, nested = inputs
+        children = {n: _map(Case.build_from, child, nested[n]) for n, child in self.children.items()}
+        return self.subject.generated(**arrays, **children, **self.statics)
+
+    def axes(self) -> Any:
+        """0 for each of `inputs()` that has all dimensions of its batch, None for the others."""
+        rank = len(self.batch_shape)
+        ranks = {name: array.ndim - self.event_ndims(name) for name, array in self.arrays.items()}
+        arrays = {name: 0 if own == rank else None for name, own in ranks.items()}
+        return arrays, {name: _map(Case.axes, child) for name, child in self.children.items()}
+
     @property
     def arguments(self) -> dict[str, Any]:
-        return self.arrays | dict(self.statics)
+        children = {name: _map(Case.build, child) for name, child in self.children.items()}
+        return self.arrays | children | dict(self.statics)
 
     def build(self) -> Any:
         """An object of the generated class."""
@@ -112,22 +147,35 @@ class Case:
         Where distrax takes a Python number only, a scalar stays one; where it has no such object in a
         narrow dtype, it is one of float32. A case of which distrax has no object at all is not drawn.
         """
-        rounded = {name: np.asarray(array, np.float64) for name, array in self.arrays.items()}
-        wide = replace(self, values=rounded, precision=FLOAT32)
-        for case, keeps_scalars in product((self, wide), (False, True)):
-            with contextlib.suppress(TypeError, NotImplementedError):
+        for case, keeps_scalars in product((self, self._widened()), (False, True)):
+            with contextlib.suppress(TypeError, ValueError, NotImplementedError):
                 return case._reference(keeps_scalars)
         return reject()
+
+    def in_precision(self, precision: Precision) -> Case:
+        """The case with its values in another precision."""
+        children = {name: _map(lambda c: c.in_precision(precision), c) for name, c in self.children.items()}
+        return replace(self, children=children, precision=precision)
+
+    def _widened(self) -> Case:
+        """The case with its values, as they were rounded, in float32."""
+        rounded = {name: np.asarray(array, np.float64) for name, array in self.arrays.items()}
+        children = {name: _map(Case._widened, child) for name, child in self.children.items()}
+        return replace(self, values=rounded, children=children, precision=FLOAT32)
 
     def _reference(self, keeps_scalars: bool) -> Any:
         def broadcast(name: str, array: jax.Array) -> jax.Array:
             event_ndims = self.event_ndims(name)
-            if not array.ndim and (keeps_scalars or event_ndims):
+            if not array.ndim and (keeps_scalars or event_ndims or not _extends_batch(self.subject, name)):
                 return array
             return jnp.broadcast_to(array, self.batch_shape + array.shape[array.ndim - event_ndims :])
 
         arrays = {name: broadcast(name, array) for name, array in self.arrays.items()}
-        return self.subject.wrapped(**arrays, **self.statics)
+        children = {
+            name: _map(lambda case: case._reference(keeps_scalars), child)
+            for name, child in self.children.items()
+        }
+        return self.subject.wrapped(**arrays, **children, **self.statics)
 
     def redrawn(self, seed: int = 1) -> Case:
         """A case of the same shapes with other values."""
@@ -135,21 +183,30 @@ class Case:
         values: dict[str, np.ndarray[Any, Any]] = {}
         for name, value in self.values.items():
             values[name] = draw_values(self._parameter(name).constraint, rng, value.shape, values)
-        return replace(self, values=values)
+        children = {name: _map(lambda case: case.redrawn(seed), c) for name, c in self.children.items()}
+        return replace(self, values=values, children=children)
 
     def event_ndims(self, name: str) -> int:
         """How many dimensions of the argument are not batch dimensions."""
         parameter = self._parameter(name)
-        return len(parameter.argument_event or parameter.event)
+        return len(parameter.argument_event or parameter.event) or self.mask_ndims(name)
+
+    def mask_ndims(self, name: str) -> int:
+        return len(self.event_shape) if self._parameter(name).inner != 0 else 0
 
     def _array(self, name: str, value: np.ndarray[Any, Any]) -> jax.Array:
-        is_integer = np.issubdtype(value.dtype, np.integer)
-        return jnp.asarray(value, dtype=None if is_integer else self.precision.dtype)
+        is_floating = np.issubdtype(value.dtype, np.floating)
+        return jnp.asarray(value, dtype=self.precision.dtype if is_floating else None)
 
     def _parameter(self, name: str) -> Parameter:
         parameter = self.subject.spec.parameters[name]
         assert isinstance(parameter, Parameter)
         return parameter
+
+
+def _map(function: Callable[..., Any], children: Any, *others: Any) -> Any:
+    """Maps over the cases in a case, or in a list or dict of cases."""
+    return jax.tree.map(function, children, *others, is_leaf=lambda x: isinstance(x, Case))
 
 
 def make_case(
@@ -161,6 +218,8 @@ def make_case(
     ranks: Mapping[str, int] | None = None,
     omitted: frozenset[str] = frozenset(),
     statics: Mapping[str, Any] | None = None,
+    children: Mapping[str, Any] | None = None,
+    event_shape: tuple[int, ...] = (),
     seed: int = 0,
 ) -> Case:
     """The case with these choices. `ranks` are how many batch dimensions an argument has, if not all."""
@@ -168,29 +227,30 @@ def make_case(
     labels = {v.label: v.fields for v in subject.plan.variants}
     label = variant or next(iter(labels))
     values: dict[str, np.ndarray[Any, Any]] = {}
-    for f in labels[label]:
-        if f.argument in omitted:
+    for argument in dict.fromkeys(f.argument for f in labels[label] if f.is_array):
+        if argument in omitted:
             continue
-        parameter = subject.spec.parameters[f.argument]
+        parameter = subject.spec.parameters[argument]
         assert isinstance(parameter, Parameter)
-        rank = (ranks or {}).get(f.argument, len(batch_shape))
+        rank = (ranks or {}).get(argument, len(batch_shape))
         own = batch_shape[len(batch_shape) - rank :]
         dims = parameter.argument_event or parameter.event
         event = () if dims == ("1",) and not own else tuple(EVENT_SIZES.get(dim, 1) for dim in dims)
-        values[f.argument] = draw_values(parameter.constraint, rng, own + event, values)
-    chosen = dict(statics) if statics is not None else {}
-    return Case(subject, label, precision, batch_shape, values, chosen)
+        if parameter.inner != 0:
+            event = event_shape
+        values[argument] = draw_values(parameter.constraint, rng, own + event, values)
+    return Case(subject, label, precision, batch_shape, values, statics or {}, children or {}, event_shape)
 
 
-@st.composite
-def cases(draw: st.DrawFn, subject: Subject, precisions: tuple[Precision, ...] = PRECISIONS) -> Case:
-    """Cases over parameterisations, batch shapes, ranks, omitted defaults, statics, precisions and values."""
+def plain_case(draw: st.DrawFn, subject: Subject, precision: Precision) -> Case:
+    """A case of a class that takes arrays and statics only: over parameterisations, batch shapes, ranks,
+    omitted defaults, statics and values."""
     plan = subject.plan
     variant = draw(st.sampled_from([v.label for v in plan.variants]))
     fields = next(v.fields for v in plan.variants if v.label == variant)
     batch_shape = draw(st.sampled_from(BATCH_SHAPES))
     carriers = [f.argument for f in fields if _extends_batch(subject, f.argument)]
-    full = draw(st.sampled_from(carriers))
+    full = draw(st.sampled_from(carriers)) if carriers else ""
     ranks = {
         f.argument: len(batch_shape)
         if f.argument == full
@@ -207,13 +267,19 @@ def cases(draw: st.DrawFn, subject: Subject, precisions: tuple[Precision, ...] =
     return make_case(
         subject,
         variant=variant,
-        precision=draw(st.sampled_from(precisions)),
-        batch_shape=batch_shape,
+        precision=precision,
+        batch_shape=batch_shape if fields else (),
         ranks=ranks,
         omitted=frozenset(omitted),
         statics=statics,
+        event_shape=plain_event_shape(subject),
         seed=draw(st.integers(0, 999)),
     )
+
+
+def plain_event_shape(subject: Subject) -> tuple[int, ...]:
+    """The shape of the events that a bijector without nested objects is put to."""
+    return (EVENT_SIZES["D"],) * int(getattr(subject.generated, "_event_ndims_in", 0))
 
 
 def _constructor(subject: Subject) -> Mapping[str, inspect.Parameter]:

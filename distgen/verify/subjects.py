@@ -11,7 +11,7 @@ from typing import Any
 from distgen.compiler import compile_specs, read_specs
 from distgen.diagnostics import render_text
 from distgen.plan import ClassPlan
-from distgen.spec import Distribution
+from distgen.spec import SpecModel
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Subject:
     """A class under the laws."""
 
     plan: ClassPlan
-    spec: Distribution
+    spec: SpecModel
     generated: Any
     wrapped: Any
 
@@ -29,6 +29,11 @@ class Subject:
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         # The protocol by which hypothesis shows an argument.
         printer.text(repr(self))
+
+    @property
+    def is_composite(self) -> bool:
+        """Whether it takes other things than arrays and statics."""
+        return bool(self.plan.settings) or not all(f.is_array for f in self.plan.fields)
 
 
 def load_subjects(specs: Sequence[Path], package: str, root: Path | None = None) -> list[Subject]:

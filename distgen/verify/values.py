@@ -33,6 +33,11 @@ def _triangular_matrix(rng: Generator, shape: Shape) -> Array:
 
 
 GENERATORS: Mapping[str, Callable[[Generator, Shape], Array]] = {
+    "boolean": lambda rng, shape: rng.integers(0, 2, shape).astype(bool),
+    "integer": lambda rng, shape: rng.integers(-3, 0, shape).astype(float),
+    "invertible": _triangular_matrix,
+    "nonzero": lambda rng, shape: _positive(rng, shape) * rng.choice([-1.0, 1.0], shape),
+    "small": lambda rng, shape: rng.uniform(1e-3, 1e-2, shape),
     "real": lambda rng, shape: rng.normal(size=shape),
     "positive": _positive,
     "nonnegative": lambda rng, shape: 0.1 * rng.gamma(2.0, 0.5, shape),
@@ -91,4 +96,6 @@ def draw_values(constraint: Expression, rng: Generator, shape: Shape, others: Ma
         (bound,) = constraint.arguments
         lower = np.max(others[bound]) if isinstance(bound, str) else bound
         return np.asarray(lower + _positive(rng, shape))
+    if constraint.function == "integer_above":
+        return np.asarray(rng.integers(1, 4, shape), float)
     return np.asarray(GENERATORS[constraint.function](rng, shape))

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from dataclasses import replace
 from itertools import chain
 from typing import Any
 
 import distrax
 import jax
 import jax.numpy as jnp
-import numpy as np
 
+from distgen.verify.acting import OF_EVENTS, OF_NOTHING, OF_VALUES, act, calls, compiled_act, event
 from distgen.verify.agreement import assert_close, assert_same, outcome, structure
 from distgen.verify.cases import FLOAT32, Case
 from distgen.verify.laws.registry import law
-from distgen.verify.laws.transformations import COMPILED_ULP, event, log_prob
+from distgen.verify.laws.transformations import COMPILED_ULP
 
 # Of results that one side computes with more digits, the other's rounding errors are left.
 NARROWED_ULP = 16
@@ -25,8 +23,11 @@ MENDED_WITH = {
     "_sample_n": ("sample", "sample_and_log_prob"),
     "cdf": ("log_cdf", "survival_function", "log_survival_function"),
 }
-OF_VALUES = ("log_prob", "prob", "cdf", "log_cdf", "survival_function", "log_survival_function")
-OF_NOTHING = ("entropy", "mean", "median", "mode", "variance", "stddev", "covariance")
+_SHAPES = {
+    "distribution": ("batch_shape", "event_shape", "name"),
+    "bijector": ("event_ndims_in", "event_ndims_out", "is_constant_jacobian", "is_constant_log_det", "name"),
+    "model": (),
+}
 
 
 @law(12)
@@ -34,13 +35,16 @@ def same_interface(case: Case) -> None:
     """The constructor, the methods and the properties of distrax, and its errors."""
     generated, wrapped = case.subject.generated, case.subject.wrapped
     ours, theirs = inspect.signature(generated).parameters, inspect.signature(wrapped).parameters
-    assert [(p.name, p.kind, p.default) for p in ours.values()] == [
+    extensions = [n for n, a in case.subject.spec.parameters.items() if n not in theirs]
+    assert [(p.name, p.kind, p.default) for p in ours.values() if p.name not in extensions] == [
         (p.name, p.kind, p.default) for p in theirs.values()
     ]
+    assert all(ours[n].kind is inspect.Parameter.KEYWORD_ONLY and ours[n].default is None for n in extensions)
     d, r = case.build(), case.reference()
     assert isinstance(d, wrapped)
     assert {n for n in dir(r) if not n.startswith("__")} <= {*dir(d)}
-    assert (d.batch_shape, d.event_shape, d.name) == (r.batch_shape, r.event_shape, r.name)
+    for name in _SHAPES[case.subject.plan.kind]:
+        assert getattr(d, name) == getattr(r, name), f"{name} is {getattr(d, name)}, not {getattr(r, name)}"
     for arguments in _mistakes(case):
         error, expected = (
             outcome(lambda a=arguments: generated(**a)),
@@ -62,7 +66,8 @@ def _mistakes(case: Case) -> list[dict[str, Any]]:
     mistakes: list[dict[str, Any]] = [dict.fromkeys(arguments), {**dict.fromkeys(arguments), **case.statics}]
     mistakes += [arguments | {name: arguments.get(name, 0.5) for name in spec.exactly_one_of}]
     for name, array in case.arrays.items():
-        mistakes.append(arguments | {name: jnp.ones(array.shape, complex)})
+        if case.subject.plan.kind == "distribution":
+            mistakes.append(arguments | {name: jnp.ones(array.shape, complex)})
         if case.event_ndims(name) and array.ndim:
             mistakes.append(arguments | {name: jnp.ones((), array.dtype)})
             mistakes.append(
@@ -77,44 +82,23 @@ def _mistakes(case: Case) -> list[dict[str, Any]]:
 def same_values(case: Case) -> None:
     """Methods and draws agree with distrax: bit for bit, or within the ulp that the spec states."""
     d, other = case.build(), case.redrawn().build()
-    calls = _calls(case, d)
+    asked = calls(case, d)
     with case.precision.natural.context():
         r, other_reference = case.reference(), case.redrawn().reference()
-        wanted = {name: outcome(lambda call=call: call(r)) for name, call in calls.items()}
-    if getattr(wanted["log_prob"], "dtype", None) != jnp.dtype(case.precision.dtype):
+        wanted = {name: outcome(lambda call=call: call(r)) for name, call in asked.items()}
+    if getattr(wanted.get("log_prob"), "dtype", None) != jnp.dtype(case.precision.dtype):
         # distrax works in a wider dtype than the parameters', and so draws other random bits.
-        calls = {name: call for name, call in calls.items() if not name.startswith("sample")}
-    for name, call in calls.items():
+        asked = {name: call for name, call in asked.items() if not name.startswith("sample")}
+    for name, call in asked.items():
         _assert_agreement(case, name, outcome(lambda call=call: call(d)), wanted[name])
+    if case.subject.plan.kind != "distribution" or case.subject.spec.kl_divergence:
+        return
     for name in ("kl_divergence", "cross_entropy"):
         with case.precision.natural.context():
             expected = outcome(lambda name=name: getattr(r, name)(other_reference))
         for p, q in ((d, other), (d, other_reference), (r, other)):
             got = outcome(lambda name=name, p=p, q=q: getattr(p, name)(q))
             _assert_agreement(case, name, got, expected)
-
-
-def _calls(case: Case, d: Any) -> dict[str, Callable[[Any], Any]]:
-    """What is asked of both, by name: draws, functions of values, moments, and properties."""
-    key = jax.random.key(3)
-    inside = np.asarray(event(d))
-    # A NumPy array, which fits in with x64 on and off.
-    value = np.stack([inside, *(np.full_like(inside, x) for x in (0, 1, -1, 3))])
-    properties = [
-        name for name, _ in inspect.getmembers(type(d), lambda member: isinstance(member, property))
-    ]
-    names = [
-        n for n in properties if not n.startswith("_") and n not in {"batch_shape", "event_shape", "dtype"}
-    ]
-    return (
-        {
-            "sample": lambda x: x.sample(seed=key, sample_shape=(2,)),
-            "sample_and_log_prob": lambda x: x.sample_and_log_prob(seed=key, sample_shape=2),
-        }
-        | {m: lambda x, m=m: getattr(x, m)(jnp.asarray(value)) for m in OF_VALUES}
-        | {m: lambda x, m=m: getattr(x, m)() for m in OF_NOTHING}
-        | {n: lambda x, n=n: getattr(x, n) for n in names if hasattr(case.subject.wrapped, n)}
-    )
 
 
 def _assert_agreement(case: Case, name: str, got: Any, expected: Any) -> None:
@@ -124,8 +108,12 @@ def _assert_agreement(case: Case, name: str, got: Any, expected: Any) -> None:
         assert type(got) is type(expected) or name in mended, f"{name}: {got!r} instead of {expected!r}"
         return
     assert not isinstance(got, Exception), f"{name} raises {got!r}"
-    if isinstance(expected, distrax.Bijector | distrax.Distribution):
-        assert isinstance(got, type(expected) | distrax.Linear), f"{name} is a {type(got).__name__}"
+    if jax.tree.leaves(expected, is_leaf=_is_object) and all(
+        map(_is_object, jax.tree.leaves(expected, is_leaf=_is_object))
+    ):
+        pairs = zip(*(jax.tree.leaves(x, is_leaf=_is_object) for x in (got, expected)), strict=True)
+        for ours, theirs in pairs:
+            assert isinstance(ours, type(theirs) | distrax.Linear), f"{name} is a {type(ours).__name__}"
         return
     if isinstance(expected, str | bool | int):
         assert got == expected, f"{name}: {got!r} instead of {expected!r}"
@@ -146,15 +134,26 @@ def _assert_agreement(case: Case, name: str, got: Any, expected: Any) -> None:
             assert_close(ours, wanted, name, ulp=ulp or NARROWED_ULP, dtype=precision.dtype)
 
 
+def _is_object(x: Any) -> bool:
+    return isinstance(x, distrax.Bijector | distrax.Distribution)
+
+
 @law(15)
 def composable(case: Case) -> None:
-    """Generated inside distrax, and classes that users derive."""
-    d, r = case.build(), case.reference()
-    if case.batch_shape:
-        ours, theirs = distrax.Independent(d, 1), distrax.Independent(r, 1)
-        value = event(d)
+    """Generated inside distrax, to distrax and back, and classes that users derive."""
+    d, kind = case.build(), case.subject.plan.kind
+    other = d.to_distrax()
+    assert type(other) is case.subject.wrapped
+    back = type(d)._from_distrax(other)
+    value, key = event(case, d), jax.random.key(0)
+    assert_same(act(back, value, kind), act(d, value, kind), "an object that went to distrax and back acts")
+    if kind == "distribution":
+        assert_same(back.sample(seed=key), d.sample(seed=key), "a draw of an object that went and came back")
+    if kind == "distribution" and case.batch_shape and isinstance(d.event_shape, tuple):
+        ours, theirs = distrax.Independent(d, 1), distrax.Independent(case.reference(), 1)
         ulp = max(case.subject.spec.ulp * case.batch_shape[-1], COMPILED_ULP)
-        assert_close(log_prob(ours, value), log_prob(theirs, value), "log_prob inside Independent", ulp=ulp)
+        got, expected = compiled_act(ours, value, kind), compiled_act(theirs, value, kind)
+        assert_close(got, expected, "log_prob inside Independent", ulp=ulp)
     _assert_derivable(case, d)
 
 
@@ -173,37 +172,46 @@ def _assert_derivable(case: Case, d: Any) -> None:
     assert len(jax.tree.leaves(derived)) == len(jax.tree.leaves(d)) + 1
     mask = jax.tree.map(lambda _: True, back)
     assert structure(mask) == structure(derived)
-    value = event(d)
-    assert_same(log_prob(derived, value), log_prob(d, value), "log_prob of a derived class")
-    assert type(derived[None]) is Derived and derived[None].label == "a label"
+    value, kind = event(case, d), case.subject.plan.kind
+    assert_same(compiled_act(derived, value, kind), compiled_act(d, value, kind), "a derived class acts")
+    if kind == "distribution":
+        assert type(derived[None]) is Derived and derived[None].label == "a label"
 
 
 @law(16)
 def dtype_kept(case: Case) -> None:
     """Parameters of one dtype give results of that dtype, by every method that float32 has."""
-    d, other = case.build(), case.redrawn().build()
+    d, other, kind = case.build(), case.redrawn().build(), case.subject.plan.kind
     dtype = jnp.dtype(case.precision.dtype)
-    for f in case.fields:
-        leaf = d.finished()[f.name]
-        assert not f.is_floating or leaf.dtype == dtype, f"{f.name} is of {leaf.dtype}"
+    for path, leaf in jax.tree_util.tree_leaves_with_path(d):
+        is_right = not jnp.issubdtype(leaf.dtype, jnp.floating) or leaf.dtype == dtype
+        assert is_right, f"{jax.tree_util.keystr(path)} is of {leaf.dtype}"
 
     def results(d: Any, value: Any) -> dict[str, Any]:
-        calls = {m: outcome(lambda m=m: getattr(d, m)(value)) for m in OF_VALUES}
-        calls |= {m: outcome(getattr(d, m)) for m in OF_NOTHING if m != "mode" and hasattr(d, m)}
-        calls["sample_and_log_prob"] = outcome(lambda: d.sample_and_log_prob(seed=jax.random.key(0))[1])
-        calls["kl_divergence"] = outcome(lambda: d.kl_divergence(other))
-        return {m: x for m, x in calls.items() if isinstance(x, jax.Array)}
+        if kind != "distribution":
+            asked = {m: outcome(lambda m=m: getattr(d, m)(value)) for m in OF_EVENTS[kind]}
+        else:
+            asked = {m: outcome(lambda m=m: getattr(d, m)(value)) for m in OF_VALUES}
+            asked |= {m: outcome(getattr(d, m)) for m in OF_NOTHING if m != "mode" and hasattr(d, m)}
+            asked["sample_and_log_prob"] = outcome(lambda: d.sample_and_log_prob(seed=jax.random.key(0))[1])
+            asked["kl_divergence"] = outcome(lambda: d.kl_divergence(other))
+        return {m: jax.tree.leaves(x) for m, x in asked.items() if not isinstance(x, Exception)}
 
-    value = jax.eval_shape(lambda d: d.sample(seed=jax.random.key(0)), d)
-    assert value.dtype == d.dtype
+    if kind == "distribution":
+        value = jax.eval_shape(lambda d: d.sample(seed=jax.random.key(0)), d)
+        assert jax.tree.map(lambda x: x.dtype, value) == d.dtype
+    else:
+        value = event(case, d)
     abstract = jax.eval_shape(results, d, value)
     with FLOAT32.context():
-        usual = replace(case, precision=FLOAT32).build()
-        missing = jax.eval_shape(results, usual, event(usual)).keys() - abstract.keys()
+        usual = case.in_precision(FLOAT32)
+        built = usual.build()
+        missing = jax.eval_shape(results, built, event(usual, built)).keys() - abstract.keys()
     assert not missing, f"methods that fail: {missing}"
     wrong = {
         m: str(x.dtype)
-        for m, x in abstract.items()
+        for m, leaves in abstract.items()
+        for x in leaves
         if jnp.issubdtype(x.dtype, jnp.floating) and x.dtype != dtype
     }
     assert not wrong, f"results not of {dtype}: {wrong}"

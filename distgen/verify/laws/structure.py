@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import pickle
 from typing import Any
 
@@ -12,7 +13,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from distgen.verify.agreement import assert_same, structure
+from distgen.verify.acting import calls
+from distgen.verify.agreement import assert_same, outcome, structure
 from distgen.verify.cases import Case
 from distgen.verify.laws.registry import law
 
@@ -22,14 +24,17 @@ def only_finished_parameters(case: Case) -> None:
     """The leaves are the finished parameters, concrete, each in a buffer of its own."""
     d = case.build()
     leaves = jax.tree.leaves(d)
-    assert len(leaves) == len(case.fields)
     assert [*d.finished()] == [f.name for f in case.fields]
     assert all(isinstance(leaf, jax.Array) and not leaf.weak_type for leaf in leaves)
-    assert all(a is b for a, b in zip(leaves, d.finished().values(), strict=True))
+    finished = jax.tree.leaves([*d.finished().values()])
+    assert all(a is b for a, b in zip(leaves, finished, strict=True))
+    if not case.subject.is_composite:
+        assert len(leaves) == len(case.fields)
     _assert_donatable(d)
-    one_for_all = {(array.shape, array.dtype): array for array in case.arrays.values()}
-    shared = {name: one_for_all[array.shape, array.dtype] for name, array in case.arrays.items()}
-    _assert_donatable(case.subject.generated(**shared, **case.statics))
+    inputs = case.inputs()
+    one_for_all = {(array.shape, array.dtype): array for array in jax.tree.leaves(inputs)}
+    shared = jax.tree.map(lambda array: one_for_all[array.shape, array.dtype], inputs)
+    _assert_donatable(case.build_from(shared))
 
 
 def _assert_donatable(d: Any) -> None:
@@ -47,19 +52,30 @@ def fixed_structure(case: Case) -> None:
     treedef = structure(d)
     assert treedef == structure(other)
     assert hash(treedef) == hash(structure(other))
-    numpy_twin = case.subject.generated(**{n: np.asarray(a) for n, a in case.arrays.items()}, **case.statics)
+    numpy_twin = case.build_from(jax.tree.map(np.asarray, case.inputs()))
     assert treedef == structure(numpy_twin)
+    for name, call in calls(case, d).items():
+        outcome(lambda call=call: jax.eval_shape(lambda: jax.tree.leaves(call(d))))
+        assert treedef == structure(d), f"{name} changes the treedef"
     for attribute in ("batch_shape", "event_shape", "dtype", "name"):
-        getattr(d, attribute)
-    jax.eval_shape(lambda: d.sample_and_log_prob(seed=jax.random.key(0)))
+        getattr(d, attribute, None)
     assert treedef == structure(d)
     assert {*d.__dict__} == {*other.__dict__}
-    assert_plain(treedef.node_data()[1])
+    _assert_plain_nodes(treedef)
+
+
+def _assert_plain_nodes(treedef: Any) -> None:
+    data = treedef.node_data()
+    if data is not None and data[0] not in (list, tuple, dict):
+        assert_plain(data[1])
+    for child in treedef.children():
+        _assert_plain_nodes(child)
 
 
 def assert_plain(aux: Any) -> None:
-    """Aux data of strings, flags and dtypes, in tuples."""
-    assert aux is None or isinstance(aux, str | bool | np.dtype | tuple), f"aux data holds {aux!r}"
+    """Aux data of strings, flags, numbers of dimensions, dtypes and plain functions, in tuples."""
+    is_plain = aux is None or isinstance(aux, str | bool | int | np.dtype | tuple)
+    assert is_plain or inspect.isfunction(inspect.unwrap(aux)), f"aux data holds {aux!r}"
     for part in aux if isinstance(aux, tuple) else ():
         assert_plain(part)
 
@@ -102,7 +118,12 @@ def named_leaves(case: Case) -> None:
     """Key paths are the names of the finished parameters."""
     d = case.build()
     paths = [jax.tree_util.keystr(path) for path, _ in jax.tree_util.tree_leaves_with_path(d)]
-    assert paths == [f".{f.name}" for f in case.fields]
+    names = [f.name for f in case.fields]
+    if not case.subject.is_composite:
+        assert paths == [f".{name}" for name in names]
+    for path in paths:
+        assert path.split(".")[1].split("[")[0] in names, f"{path} does not start with a finished parameter"
+        assert "flat index" not in path
     for f in case.fields:
         assert f.has_property or getattr(d, f.name) is d.finished()[f.name]
 
@@ -133,4 +154,4 @@ def round_trips(case: Case) -> None:
 
 
 def _statics(d: Any) -> dict[str, Any]:
-    return {s.name: getattr(d, f"_{s.name}") for s in d._parameters.statics}
+    return {s.name: getattr(d, s.attribute) for s in d._parameters.statics}

@@ -8,46 +8,34 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from distgen.verify.acting import act, compiled_act, event
 from distgen.verify.agreement import assert_close, assert_same
 from distgen.verify.cases import Case
 from distgen.verify.laws.registry import law
-from distgen.verify.values import draw_event
 
 # XLA fuses and reorders what a compiled function computes; a result may err by this much against eager ones.
 COMPILED_ULP = 64
 
 
-# Compiled once for a class and shape, and used by all laws.
-log_prob = jax.jit(lambda d, value: d.log_prob(value))
-
-
-def event(d: Any) -> Any:
-    """An event of the batch shape, the same for distributions of one class and shape."""
-    return jnp.asarray(draw_event(d), d.dtype)
-
-
 @law(6)
 def jit(case: Case) -> None:
     """Returned, passed, closed over and through the identity: as eager, and nothing leaks."""
-    d = case.build()
-    value = event(d)
-    expected = d.log_prob(value)
+    d, kind = case.build(), case.subject.plan.kind
+    value = event(case, d)
+    expected = act(d, value, kind)
     with jax.checking_leaks():
-        returned = jax.jit(lambda arrays: case.subject.generated(**arrays, **case.statics))(case.arrays)
+        returned = jax.jit(case.build_from)(case.inputs())
         through = jax.jit(lambda d: d)(d)
     assert type(returned) is type(d)
     assert_same(through, d, "the identity")
     assert_close(returned, d, "the object returned", ulp=8)
-    assert (returned.batch_shape, returned.event_shape, returned.dtype) == (
-        d.batch_shape,
-        d.event_shape,
-        d.dtype,
-    )
-    assert_same(through.log_prob(value), expected, "log_prob of the identity")
-    assert_close(log_prob(d, value), expected, "log_prob of the object passed", ulp=COMPILED_ULP)
-    closed = jax.jit(d.log_prob)(value)
-    assert_close(closed, expected, "log_prob of the object closed over", ulp=COMPILED_ULP)
-    assert_close(returned.log_prob(value), expected, "log_prob of the object returned", ulp=COMPILED_ULP)
+    for name in ("batch_shape", "event_shape", "dtype"):
+        assert getattr(returned, name, None) == getattr(d, name, None), f"{name} of the object returned"
+    assert_same(act(through, value, kind), expected, "the identity acts")
+    assert_close(compiled_act(d, value, kind), expected, "the object passed acts", ulp=COMPILED_ULP)
+    closed = jax.jit(lambda value: act(d, value, kind))(value)
+    assert_close(closed, expected, "the object closed over acts", ulp=COMPILED_ULP)
+    assert_close(act(returned, value, kind), expected, "the object returned acts", ulp=COMPILED_ULP)
 
 
 @law(7)
@@ -66,43 +54,57 @@ def one_trace(case: Case) -> None:
 
     makers = (np.asarray, jnp.asarray, as_python)
     for seed in range(3):
-        drawn = case.redrawn(seed)
+        inputs = case.redrawn(seed).inputs()
         for make in makers:
-            consume(case.subject.generated(**{n: make(a) for n, a in drawn.arrays.items()}, **case.statics))
+            consume(case.build_from(jax.tree.map(make, inputs)))
     assert len(traces) == 1, f"{len(traces)} traces"
 
 
 @law(8)
 def batch_first(case: Case) -> None:
     """Every leaf reads batch shape + event dimensions; mapping, stacking and indexing follow."""
-    d = case.build()
-    assert d.batch_shape == case.batch_shape
-    for f, leaf in zip(case.fields, jax.tree.leaves(d), strict=True):
+    d, kind = case.build(), case.subject.plan.kind
+    has_leaves = bool(jax.tree.leaves(d))
+    # What has no parameters fits any batch.
+    assert d.batch_shape == (case.batch_shape if has_leaves else ())
+    for path, leaf in jax.tree_util.tree_leaves_with_path(d):
+        name = jax.tree_util.keystr(path)
+        assert leaf.shape[: len(case.batch_shape)] == case.batch_shape, f"{name} has shape {leaf.shape}"
+    for f in case.fields if not case.subject.is_composite else ():
+        leaf = d.finished()[f.name]
         assert leaf.shape[: leaf.ndim - len(f.event)] == case.batch_shape, f"{f.name} has shape {leaf.shape}"
-    stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), d, case.redrawn().build())
-    assert stacked.batch_shape == (2, *case.batch_shape)
-    assert_same(stacked[0], d, "an object taken from a stack")
-    assert_same(jax.jit(lambda d, i: d[i])(stacked, 0), d, "an object taken at a traced index")
-    assert stacked[..., None].batch_shape == (2, *case.batch_shape, 1)
-    assert stacked[1:].batch_shape == (1, *case.batch_shape)
-    assert len(list(stacked)) == 2
-    _, scanned = jax.lax.scan(lambda carry, d: (carry, d), None, stacked)
+    other = case.redrawn().build()
+    stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), d, other)
+    assert stacked.batch_shape == ((2, *case.batch_shape) if has_leaves else ())
+    if has_leaves:
+        _assert_indexable(case, d, stacked)
+    _, scanned = jax.lax.scan(lambda carry, d: (carry, d), None, stacked, length=2)
     assert_same(scanned, stacked, "an object scanned over")
-    value = jnp.stack([event(d)] * 2)
-    mapped = jax.jit(jax.vmap(lambda d, x: d.log_prob(x)))(stacked, value)
-    assert_close(mapped, log_prob(stacked, value), "log_prob mapped over an object", ulp=COMPILED_ULP)
-    if case.batch_shape:
+    values = [event(case, d), event(case, other)]
+    value = jax.tree.map(lambda *parts: jnp.stack(parts), *values)
+    mapped = jax.jit(jax.vmap(lambda d, x: act(d, x, kind)))(stacked, value)
+    alone = [compiled_act(x, v, kind) for x, v in zip((d, other), values, strict=True)]
+    expected = jax.tree.map(lambda *parts: jnp.stack(parts), *alone)
+    assert_close(mapped, expected, "an object mapped over acts", ulp=COMPILED_ULP)
+    if kind != "model":
+        assert_close(compiled_act(stacked, value, kind), expected, "a stack acts", ulp=COMPILED_ULP)
+    if case.batch_shape and has_leaves:
         _assert_constructor_maps(case)
+
+
+def _assert_indexable(case: Case, d: Any, stacked: Any) -> None:
+    at = (lambda x, i: x[i]) if case.subject.plan.kind == "distribution" else (lambda x, i: x._at(i))
+    assert_same(at(stacked, 0), d, "an object taken from a stack")
+    assert_same(jax.jit(at)(stacked, 0), d, "an object taken at a traced index")
+    assert at(stacked, (..., None)).batch_shape == (2, *case.batch_shape, 1)
+    assert at(stacked, slice(1, None)).batch_shape == (1, *case.batch_shape)
+    if case.subject.plan.kind == "distribution":
+        assert len(list(stacked)) == 2
 
 
 def _assert_constructor_maps(case: Case) -> None:
     """`vmap` of the constructor over the first axis of whatever has it."""
-    ranks = {name: array.ndim - case.event_ndims(name) for name, array in case.arrays.items()}
-    full = len(case.batch_shape)
-    axes = {name: 0 if rank == full else None for name, rank in ranks.items()}
-    mapped = jax.vmap(lambda arrays: case.subject.generated(**arrays, **case.statics), in_axes=(axes,))(
-        case.arrays
-    )
+    mapped = jax.vmap(case.build_from, in_axes=(case.axes(),))(case.inputs())
     assert mapped.batch_shape == case.batch_shape
     assert_close(mapped, case.build(), "the constructor mapped", ulp=8)
 
@@ -110,7 +112,7 @@ def _assert_constructor_maps(case: Case) -> None:
 @law(9)
 def control_flow(case: Case) -> None:
     """An object is carried, chosen, rematerialised and passed to custom derivatives."""
-    d, other = case.build(), case.redrawn().build()
+    d, other, kind = case.build(), case.redrawn().build(), case.subject.plan.kind
     carried, _ = jax.lax.scan(lambda d, _: (d, None), d, None, length=2)
     assert_same(carried, d, "a scan's carry")
     _, looped = jax.lax.while_loop(lambda s: s[0] < 2, lambda s: (s[0] + 1, s[1]), (0, d))
@@ -119,57 +121,70 @@ def control_flow(case: Case) -> None:
     assert_same(chosen, d, "a branch of cond")
     switched = jax.jit(lambda i, a, b: jax.lax.switch(i, [lambda: a, lambda: b]))(1, d, other)
     assert_same(switched, other, "a branch of switch")
-    value = event(d)
-    expected = log_prob(d, value)
-    remat = jax.jit(jax.checkpoint(lambda d: d.log_prob(value)))
+    value = event(case, d)
+    expected = compiled_act(d, value, kind)
+    remat = jax.jit(jax.checkpoint(lambda d: act(d, value, kind)))
     assert_close(remat(d), expected, "remat", ulp=COMPILED_ULP)
 
     @jax.custom_vjp
     def custom(d: Any) -> Any:
-        return log_prob(d, value)
+        return compiled_act(d, value, kind)
 
-    custom.defvjp(lambda d: (log_prob(d, value), d), lambda d, g: (jax.tree.map(jnp.zeros_like, d),))
+    custom.defvjp(
+        lambda d: (compiled_act(d, value, kind), d), lambda d, g: (jax.tree.map(jnp.zeros_like, d),)
+    )
     assert_close(custom(d), expected, "custom_vjp", ulp=COMPILED_ULP)
 
 
 @law(10)
 def derivatives(case: Case) -> None:
     """Derivatives with respect to an object are those with respect to its finished parameters."""
-    d = case.build()
-    value = event(d)
-    frozen = {n: x for n, x in d.finished().items() if not jnp.issubdtype(x.dtype, jnp.floating)}
-    free = {n: x for n, x in d.finished().items() if n not in frozen}
-    statics = {s.name: getattr(d, f"_{s.name}") for s in d._parameters.statics}
+    d, kind = case.build(), case.subject.plan.kind
+    value = event(case, d)
+    statics = {s.name: getattr(d, s.attribute) for s in d._parameters.statics}
+    if not jax.tree.leaves(d):
+        return
 
     def of_object(d: Any) -> Any:
-        return jnp.sum(d.log_prob(value))
+        return sum(map(jnp.sum, jax.tree.leaves(act(d, value, kind))))
 
-    def of_parameters(free: dict[str, Any]) -> Any:
-        return of_object(type(d).from_finished(**{n: (frozen | free)[n] for n in d.finished()}, **statics))
+    def of_parameters(finished: dict[str, Any]) -> Any:
+        return of_object(type(d).from_finished(**finished, **statics))
 
-    def of_both(d: Any, free: dict[str, Any]) -> tuple[Any, Any]:
-        return jax.grad(of_object, allow_int=True)(d), jax.grad(of_parameters)(free)
+    def of_both(d: Any, finished: dict[str, Any]) -> tuple[Any, Any]:
+        return jax.grad(of_object, allow_int=True)(d), jax.grad(of_parameters, allow_int=True)(finished)
 
-    gradient, expected = jax.jit(of_both)(d, free)
+    gradient, expected = jax.jit(of_both)(d, d.finished())
     assert type(gradient) is type(d)
-    assert_close({n: gradient.finished()[n] for n in free}, expected, "grad", ulp=8)
-    if frozen:
+    assert_close(_floating(gradient), _floating(_in_order(d, expected)), "grad", ulp=8)
+    if len(_floating(d)) < len(jax.tree.leaves(d)):
         return
     tangent = jax.tree.map(jnp.ones_like, d)
 
     @jax.jit
-    def along(d: Any, free: dict[str, Any]) -> tuple[Any, Any]:
+    def along(d: Any, finished: dict[str, Any]) -> tuple[Any, Any]:
         _, pullback = jax.vjp(of_object, d)
-        _, plain_pullback = jax.vjp(of_parameters, free)
+        _, plain_pullback = jax.vjp(of_parameters, finished)
         _, slope = jax.jvp(of_object, (d,), (tangent,))
-        _, plain_slope = jax.jvp(of_parameters, (free,), (tangent.finished(),))
+        _, plain_slope = jax.jvp(of_parameters, (finished,), (tangent.finished(),))
         one = jnp.ones_like(slope)
-        return (slope, pullback(one)[0].finished()), (plain_slope, plain_pullback(one)[0])
+        plain = _in_order(d, plain_pullback(one)[0])
+        return (slope, _floating(pullback(one)[0])), (plain_slope, _floating(plain))
 
-    got, wanted = along(d, free)
+    got, wanted = along(d, d.finished())
     assert_close(got, wanted, "jvp and vjp", ulp=8)
-    if not case.batch_shape:
+    if not case.batch_shape and not case.subject.is_composite:
         both = jax.jit(lambda d, free: (jax.hessian(of_object)(d), jax.hessian(of_parameters)(free)))
-        hessian, expected = both(d, free)
+        hessian, expected = both(d, d.finished())
         rows = {n: row.finished() for n, row in hessian.finished().items()}
         assert_close(rows, expected, "hessian", ulp=8)
+
+
+def _in_order(d: Any, mapping: dict[str, Any]) -> list[Any]:
+    """The values in the order of the finished parameters: JAX sorts the keys of a mapping."""
+    return [mapping[name] for name in d.finished()]
+
+
+def _floating(tree: Any) -> list[Any]:
+    """The leaves that have a derivative, in the order of the leaves."""
+    return [x for x in jax.tree.leaves(tree) if jnp.issubdtype(x.dtype, jnp.floating)]

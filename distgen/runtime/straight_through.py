@@ -1,0 +1,80 @@
+"""Straight-through gradients: one class for each class that is wrapped, made when it is asked for.
+
+Each has a name by which it can be imported from this module, so that objects of it can be pickled.
+"""
+
+from __future__ import annotations
+
+import functools
+from importlib import import_module
+from typing import Any
+
+import distrax
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from .conversion import counterpart
+from .finished import Finished
+
+__all__ = ["straight_through_wrapper"]
+
+
+def straight_through_wrapper(Distribution: Any) -> Any:
+    """The subclass of a one-hot distribution whose draws have the gradient of their probabilities.
+
+    A draw has the dtype of the distribution if that is a floating one, and else that of its probabilities: an
+    integer has no gradient. https://arxiv.org/abs/1308.3432
+
+    Args:
+        Distribution: OneHotCategorical of this package or of distrax, or a subclass.
+
+    Raises:
+        TypeError: for other classes, whose draws do not have the shape of the probabilities.
+    """
+    ours = counterpart(Distribution)
+    if not (
+        isinstance(ours, type) and issubclass(ours, distrax.OneHotCategorical) and issubclass(ours, Finished)
+    ):
+        raise TypeError(
+            "A class of one-hot distributions is expected, such as OneHotCategorical, and not "
+            f"{getattr(Distribution, '__name__', Distribution)!r}: draws must have the shape of probabilities."
+        )
+    return _wrap(ours)
+
+
+@functools.cache
+def _wrap(cls: Any) -> Any:
+    def sample(self: Any, seed: Any, sample_shape: Any = ()) -> Array:
+        """Draws that have the gradient of the probabilities."""
+        drawn = cls.sample(self, seed=seed, sample_shape=sample_shape)
+        probs = jnp.broadcast_to(self.probs, drawn.shape)
+        return drawn.astype(self.dtype) + (probs - jax.lax.stop_gradient(probs)).astype(self.dtype)
+
+    def dtype(self: Any) -> Any:
+        """The dtype of draws."""
+        inherited = cls.dtype.fget(self)
+        return inherited if jnp.issubdtype(inherited, jnp.floating) else self.probs.dtype
+
+    def to_distrax(self: Any) -> Any:
+        """The object of distrax with the same parameters."""
+        other = cls.to_distrax(self)
+        other.__class__ = distrax.straight_through_wrapper(type(other))
+        return other
+
+    body = {"__module__": __name__, "__qualname__": _encoded(cls), "to_distrax": to_distrax}
+    body |= {"sample": sample, "dtype": property(dtype)}
+    # The name is that of distrax.
+    return type(f"StraighThrough{cls.__name__}", (cls,), body)
+
+
+def _encoded(cls: Any) -> str:
+    """A name without dots, from which the class can be found again."""
+    return f"{cls.__module__}:{cls.__qualname__}".replace(".", "|")
+
+
+def __getattr__(name: str) -> Any:
+    module, _, path = name.replace("|", ".").partition(":")
+    if not path:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _wrap(functools.reduce(getattr, path.split("."), import_module(module)))
