@@ -36,8 +36,8 @@ Shape = Annotated[
 Names = Annotated[tuple[Name, ...], Field(strict=False)]
 INNER = Field(
     default=0,
-    description="How many of its last batch dimensions belong to events: a number, a static, or a function of "
-    "statics.",
+    description="How many of its last batch dimensions belong to events: a number, a static, or a function "
+    "of statics.",
 )
 ATTRIBUTE = Field(
     default=None,
@@ -110,10 +110,10 @@ class Nested(Model):
     kind: Literal[
         "distribution", "distributions", "bijector", "bijectors", "function", "pytree", "setting"
     ] = Field(
-        description="`distribution` and `bijector`: a nested object, `distributions` and `bijectors`: a pytree "
-        "or a list of them. `function`: a callable, a child if it is a pytree and static if not. `pytree`: "
-        "arrays that functions take; an extension if distrax lacks the argument. `setting`: what finishing "
-        "takes and nothing keeps."
+        description="`distribution` and `bijector`: a nested object; `distributions` and `bijectors`: a "
+        "pytree or a list of them. `function`: a callable, a child if it is a pytree and static if not. "
+        "`pytree`: arrays that functions take; an extension if distrax lacks the argument. `setting`: what "
+        "finishing takes and nothing keeps."
     )
     doc: Text = Field(description="What it is, in one sentence.")
     inner: InnerText = INNER
@@ -126,8 +126,8 @@ class Static(Model):
 
     doc: Text = Field(description="What it chooses, in one sentence.")
     static: ExpressionText = Field(
-        description="The function that finishes it, such as `discrete_dtype`; its further arguments are other "
-        "arguments of the constructor."
+        description="The function that finishes it, such as `discrete_dtype`; its further arguments are "
+        "other arguments of the constructor."
     )
     attribute: Attribute | None = ATTRIBUTE
     source: SourceText | None = SOURCE
@@ -205,20 +205,21 @@ class Distribution(Class):
         default=None, description="What computes the batch shape, where it is not that of the parameters."
     )
     event_shape: Shape = Field(
-        description="The shape of an event, in the names of event dimensions, `[]` for scalar events; or what "
-        "computes it; or `inherited`."
+        description="The shape of an event, in the names of event dimensions, `[]` for scalar events; or "
+        "what computes it; or `inherited`."
     )
     dtype: ExpressionText | None = Field(
         default=None,
-        description="What computes the dtype of an event, where it is not that of the parameters; or `inherited`.",
+        description="What computes the dtype of an event, where it is not that of the parameters; or "
+        "`inherited`.",
     )
     support: ExpressionText = Field(
         description="Where events live: a constraint, whose bounds are numbers or attributes of the class."
     )
     kl_divergence: ExpressionText | None = Field(
         default=None,
-        description="The Kullback-Leibler divergence to and from objects of the class and of the wrapped one, "
-        "where distrax's is not right: a function of two distributions.",
+        description="The Kullback-Leibler divergence to and from objects of the class and of the wrapped "
+        "one, where distrax's is not right: a function of two distributions.",
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from distgen.diagnostics import Diagnostic, Span
 from distgen.expression import Expression
@@ -71,7 +72,7 @@ def _plan_events(
         words.append(call[0])
         return call[1]
 
-    computed: dict[str, str] = {}
+    computed: dict[str, Any] = {}
     for key in ("batch_shape", "event_shape", "dtype"):
         expression = getattr(model, key)
         if expression == _INHERITED:

@@ -30,7 +30,7 @@ def scalar_events(distribution: Any) -> None:
     """Events are scalars."""
     if distribution.event_shape:
         raise ValueError(
-            f"The base distribution must have scalar events, but its event shape is {distribution.event_shape}."
+            f"The base distribution must have scalar events, but its are of shape {distribution.event_shape}."
         )
 
 
@@ -39,7 +39,7 @@ def array_events(distribution: Any) -> None:
     shape = distribution.event_shape
     if not (isinstance(shape, tuple) and all(isinstance(size, int) for size in shape)):
         raise ValueError(
-            f"The events of a nested distribution must be arrays, but those of '{distribution.name}' have the "
+            f"The events of a nested distribution must be arrays, but those of '{distribution.name}' are of "
             f"shapes {shape}."
         )
 
@@ -49,7 +49,7 @@ def matching_event_ndims(distribution: Any, bijector: Any) -> None:
     if len(distribution.event_shape) != bijector.event_ndims_in:
         raise ValueError(
             f"'{bijector.name}' takes events of {bijector.event_ndims_in} dimensions, but those of "
-            f"'{distribution.name}' have the shape {distribution.event_shape}. Perhaps use Block or Independent."
+            f"'{distribution.name}' have the shape {distribution.event_shape}. Use Block or Independent."
         )
 
 
@@ -74,8 +74,8 @@ def mixed(mixture: Any, components: Any) -> None:
     """The batch shape of the components is that of the mixture and one axis more."""
     if mixture.batch_shape != components.batch_shape[:-1]:
         raise ValueError(
-            f"The components must have the batch shape of the mixture, {mixture.batch_shape}, and one axis more, "
-            f"but theirs is {components.batch_shape}."
+            f"The components must have the batch shape of the mixture, {mixture.batch_shape}, and one axis "
+            f"more, but theirs is {components.batch_shape}."
         )
 
 
@@ -96,8 +96,8 @@ def chained(bijectors: Any) -> None:
     for outer, inner in pairwise(bijectors):
         if outer.event_ndims_in != inner.event_ndims_out:
             raise ValueError(
-                f"'{outer.name}' takes events of {outer.event_ndims_in} dimensions, but '{inner.name}' before it "
-                f"gives events of {inner.event_ndims_out} dimensions."
+                f"'{outer.name}' takes events of {outer.event_ndims_in} dimensions, but '{inner.name}' "
+                f"before it gives events of {inner.event_ndims_out} dimensions."
             )
 
 

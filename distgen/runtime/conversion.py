@@ -39,7 +39,7 @@ def from_distrax(x: Any) -> Any:
 
 
 def _counterpart_of(x: Any) -> Any:
-    cls = type(x)
+    cls: Any = type(x)
     if cls.__name__.startswith("StraighThrough"):
         # distrax makes a class by this name at each call of its wrapper.
         return import_module(".straight_through", __package__).straight_through_wrapper(cls.__base__)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from typing import Any
 
 import jax
@@ -9,6 +11,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from .conversion import as_bijector
+from .nesting import have_equal_structures
 
 __all__ = ["transformed_divergence"]
 
@@ -17,7 +20,7 @@ def transformed_divergence(p: Any, q: Any, *unused: Any, input_hint: Any = None,
     """The divergence of two transformed distributions, which a bijection that they share leaves as it is.
 
     Where the parameters of the bijectors are traced, whether they are equal is not known yet: the divergence
-    is then NaN where they are not.
+    is then NaN if they are not.
 
     Raises:
         ValueError: for distributions over events of different shapes.
@@ -29,32 +32,26 @@ def transformed_divergence(p: Any, q: Any, *unused: Any, input_hint: Any = None,
             f"{q.distribution.event_shape}, which must be equal."
         )
     first, second = as_bijector(p.bijector), as_bijector(q.bijector)
-    equal = _equal(first, second, len(p.batch_shape), len(q.batch_shape))
+    equal = _are_equal(first, second)
     is_known = not isinstance(equal, jax.core.Tracer)
-    if equal is None or (is_known and not jnp.all(equal)):
+    if is_known and not equal:
         raise NotImplementedError(
-            f"The divergence of two transformed distributions is known only if their bijectors are equal, but "
+            "The divergence of two transformed distributions is known only if their bijectors are equal, but "
             f"these are not: {first} and {second}."
         )
     divergence: Array = p.distribution.kl_divergence(q.distribution)
     return divergence if is_known else jnp.where(equal, divergence, jnp.nan)
 
 
-def _equal(first: Any, second: Any, first_ndims: int, second_ndims: int) -> Any:
-    """Where in the batch two bijectors have equal parameters; None if they are of another structure."""
+def _are_equal(first: Any, second: Any) -> Any:
+    """Whether two bijectors have the same structure and equal parameters, those of one batch broadcast."""
     if first is second:
         return True
-    if jax.tree.structure(first) != jax.tree.structure(second):
-        return None
-    equal: Any = True
-    for a, b in zip(jax.tree.leaves(first), jax.tree.leaves(second), strict=True):
-        if a is b:
-            continue
-        event_ndims = max(a.ndim - first_ndims, 0)
-        if (
-            event_ndims != max(b.ndim - second_ndims, 0)
-            or a.shape[a.ndim - event_ndims :] != b.shape[b.ndim - event_ndims :]
-        ):
-            return None
-        equal &= jnp.all(a == b, axis=tuple(range(-event_ndims, 0)))
-    return equal
+    if not have_equal_structures(first, second):
+        return False
+    pairs = [*zip(jax.tree.leaves(first), jax.tree.leaves(second), strict=True)]
+    try:
+        _ = [jnp.broadcast_shapes(a.shape, b.shape) for a, b in pairs]
+    except ValueError:
+        return False
+    return functools.reduce(operator.and_, (jnp.all(a == b) for a, b in pairs if a is not b), True)

@@ -195,8 +195,8 @@ class Static:
 
     Attributes:
         name: the name of the argument.
-        finish: the function that finishes it, called with the argument and the values in `finish_with`. What it
-            returns it leaves as it is.
+        finish: the function that finishes it, called with the argument and the values in `finish_with`. It
+            leaves what it returns as it is.
         attribute: where the object stores it; `_<name>` if empty.
         source: where distrax keeps it: an attribute, or a function of the object; `_<name>` if empty.
     """

@@ -9,6 +9,7 @@ import jax
 import numpy as np
 
 from .functions import FunctionParameter
+from .nesting import have_equal_structures
 from .parameters import Parameters
 from .registration import own_attributes, register
 
@@ -141,7 +142,7 @@ class FinishedBijector(Finished):
 
         Parameters that are traced are equal only if they are identical.
         """
-        if jax.tree.structure(self) != jax.tree.structure(other):
+        if not have_equal_structures(self, other):
             return False
         pairs = zip(jax.tree.leaves(self), jax.tree.leaves(other), strict=True)
         return all(a is b or _are_equal(a, b) for a, b in pairs)

@@ -98,7 +98,7 @@ def _number_of_bins(params: Array) -> int:
     count, rest = divmod(params.shape[-1] - 1, 3)
     if rest or count < 1:
         raise ValueError(
-            f"`params` must have a last axis of length 3 N + 1 for N >= 1 bins, but its shape is {params.shape}."
+            f"`params` must have a last axis of length 3 N + 1 for N bins, but its shape is {params.shape}."
         )
     return count
 
@@ -112,7 +112,8 @@ def _boundaries(params: Array, range_min: float, range_max: float, min_bin_size:
         )
     if not 0 < min_bin_size <= size / count:
         raise ValueError(
-            f"`min_bin_size` must be above 0 and at most {size / count} for {count} bins, but is {min_bin_size}."
+            f"`min_bin_size` must be above 0 and at most {size / count} for {count} bins, but is "
+            f"{min_bin_size}."
         )
     sizes = jax.nn.softmax(params, axis=-1) * (size - count * min_bin_size) + min_bin_size
     inside = range_min + jnp.cumsum(sizes[..., :-1], axis=-1)

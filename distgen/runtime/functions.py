@@ -153,7 +153,8 @@ def _refusal(function: Any, argument: str, captured: str) -> str:
     return (
         f"`{argument}` captures an array in the variable '{captured}' of {name}, where no transformation of "
         f"JAX would see it. Hand the array over: write a function of (params, x), and give params={captured} "
-        f"beside `{argument}`; or make the function a pytree, such as an Equinox module or jax.tree_util.Partial."
+        f"beside `{argument}`; or make the function a pytree, such as an Equinox module or a "
+        "jax.tree_util.Partial."
     )
 
 
@@ -180,8 +181,8 @@ def _serialize(static: Any) -> bytes:
     name = f"{getattr(function, '__module__', '')}:{getattr(function, '__qualname__', '')}"
     if treedef is not None or _find(name) is not function:
         raise TypeError(
-            f"{function or treedef} cannot be serialised with an exported function: only functions that can be "
-            "imported by name are."
+            f"{function or treedef} cannot be serialised with an exported function: only functions that can "
+            "be imported by name are."
         )
     return name.encode()
 

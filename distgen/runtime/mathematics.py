@@ -265,7 +265,8 @@ def triangular_log_det(matrix: Array) -> Array:
 def log_abs_det(matrix: Array) -> Array:
     """The logarithm of the absolute determinant, computed in float32 where the dtype is narrower."""
     wide = matrix.astype(jnp.promote_types(matrix.dtype, jnp.float32))
-    return jnp.linalg.slogdet(wide)[1].astype(matrix.dtype)
+    log_det: Array = jnp.linalg.slogdet(wide)[1].astype(matrix.dtype)
+    return log_det
 
 
 def affine_scale(shift: Array, scale: Array | None, log_scale: Array | None) -> Array:
@@ -500,12 +501,12 @@ def mixture_of_two_sample_n(prob_a: Array, component_a: Any, component_b: Any, k
 
 
 def transformed_batch_shape(distribution: Any, bijector: Any) -> tuple[int, ...]:
-    shape = _image(distribution, bijector).shape
+    shape: tuple[int, ...] = _image(distribution, bijector).shape
     return shape[: len(shape) - bijector.event_ndims_out]
 
 
 def transformed_event_shape(distribution: Any, bijector: Any) -> tuple[int, ...]:
-    shape = _image(distribution, bijector).shape
+    shape: tuple[int, ...] = _image(distribution, bijector).shape
     return shape[len(shape) - bijector.event_ndims_out :]
 
 

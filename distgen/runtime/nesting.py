@@ -8,7 +8,16 @@ from typing import Any
 import distrax
 import jax
 
-__all__ = ["at", "batch_shape", "broadcast", "is_object", "is_of_tfp", "map_objects", "objects"]
+__all__ = [
+    "at",
+    "batch_shape",
+    "broadcast",
+    "have_equal_structures",
+    "is_object",
+    "is_of_tfp",
+    "map_objects",
+    "objects",
+]
 
 
 def is_object(x: Any) -> bool:
@@ -37,6 +46,12 @@ def map_objects(function: Callable[..., Any], tree: Any, *others: Any) -> Any:
 def _is_single(x: Any) -> bool:
     # A function stands for a bijector.
     return is_object(x) or callable(x)
+
+
+def have_equal_structures(a: Any, b: Any) -> bool:
+    """Whether two pytrees differ in their leaves only."""
+    first: Any = jax.tree.structure(a)
+    return bool(first == jax.tree.structure(b))
 
 
 def batch_shape(x: Any) -> tuple[int, ...]:

@@ -56,7 +56,7 @@ def register(cls: Any) -> None:
 
 
 def register_divergence(cls: Any, divergence: Callable[..., Any]) -> None:
-    """Makes `divergence` that between objects of `cls` and those of it, of the wrapped class or of TFP's twin."""
+    """Makes `divergence` that between objects of `cls`, and between them and those that it stands for."""
     from tensorflow_probability.substrates.jax import distributions as tfd
 
     others = [cls._wrapped, getattr(cls._wrapped, "equiv_tfp_cls", None)]

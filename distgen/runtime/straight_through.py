@@ -33,12 +33,11 @@ def straight_through_wrapper(Distribution: Any) -> Any:
         TypeError: for other classes, whose draws do not have the shape of the probabilities.
     """
     ours = counterpart(Distribution)
-    if not (
-        isinstance(ours, type) and issubclass(ours, distrax.OneHotCategorical) and issubclass(ours, Finished)
-    ):
+    bases = getattr(ours, "__mro__", ())
+    if distrax.OneHotCategorical not in bases or Finished not in bases:
         raise TypeError(
-            "A class of one-hot distributions is expected, such as OneHotCategorical, and not "
-            f"{getattr(Distribution, '__name__', Distribution)!r}: draws must have the shape of probabilities."
+            "A class of one-hot distributions is expected, such as OneHotCategorical, but not "
+            f"{getattr(Distribution, '__name__', Distribution)}, whose draws have another shape than probs."
         )
     return _wrap(ours)
 
@@ -49,7 +48,9 @@ def _wrap(cls: Any) -> Any:
         """Draws that have the gradient of the probabilities."""
         drawn = cls.sample(self, seed=seed, sample_shape=sample_shape)
         probs = jnp.broadcast_to(self.probs, drawn.shape)
-        return drawn.astype(self.dtype) + (probs - jax.lax.stop_gradient(probs)).astype(self.dtype)
+        straight = probs - jax.lax.stop_gradient(probs)
+        result: Array = drawn.astype(self.dtype) + straight.astype(self.dtype)
+        return result
 
     def dtype(self: Any) -> Any:
         """The dtype of draws."""

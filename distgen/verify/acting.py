@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import operator
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -88,12 +89,8 @@ def _with_extremes(inside: Any) -> Any:
     return np.stack([inside, *(np.full_like(inside, x) for x in (0, 1, -1, 3))])
 
 
-def _properties(case: Case, d: Any) -> Mapping[str, Call]:
+def _properties(case: Case, d: Any) -> dict[str, Call]:
     """The public properties of the wrapped class, but for shapes, dtypes and functions."""
     names = [n for n in dir(type(d)) if not n.startswith("_") and isinstance(getattr(type(d), n), property)]
     skipped = {"batch_shape", "event_shape", "dtype"} | {n for n, x in case.statics.items() if callable(x)}
-    return {
-        n: lambda x, n=n: getattr(x, n)
-        for n in names
-        if n not in skipped and hasattr(case.subject.wrapped, n)
-    }
+    return {n: operator.attrgetter(n) for n in names if n not in skipped and hasattr(case.subject.wrapped, n)}

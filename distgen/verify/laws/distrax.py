@@ -91,7 +91,7 @@ def same_values(case: Case) -> None:
         asked = {name: call for name, call in asked.items() if not name.startswith("sample")}
     for name, call in asked.items():
         _assert_agreement(case, name, outcome(lambda call=call: call(d)), wanted[name])
-    if case.subject.plan.kind != "distribution" or case.subject.spec.kl_divergence:
+    if case.subject.plan.kind != "distribution" or case.subject.plan.divergence_code:
         return
     for name in ("kl_divergence", "cross_entropy"):
         with case.precision.natural.context():
