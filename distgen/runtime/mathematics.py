@@ -26,6 +26,8 @@ __all__ = [
     "all_constant_log_det",
     "apply_function",
     "apply_log_det",
+    "base_loc",
+    "base_scale",
     "bijector_forward",
     "bijector_forward_and_log_det",
     "bijector_forward_log_det",
@@ -74,6 +76,7 @@ __all__ = [
     "ndims_or",
     "normal",
     "num_categories",
+    "nothing",
     "number_of_bins",
     "packed_triangles",
     "plus_event_ndims_in",
@@ -90,6 +93,7 @@ __all__ = [
     "triangular_log_det",
     "unbound",
     "unit_lower_linear",
+    "unless_same",
     "upper_linear",
     "vector_scaling",
     "vector_shift",
@@ -306,6 +310,23 @@ def _has_scale(scale: Any, inverse: Any, log_scale: Any) -> bool:
         return True
     same = (1.0 / scale == inverse) & (jnp.log(jnp.abs(scale)) == log_scale)
     return bool(jnp.all(same))
+
+
+def base_loc(distribution: Any) -> Any:
+    return distribution.loc
+
+
+def base_scale(distribution: Any) -> Any:
+    return distribution.scale
+
+
+def nothing(x: Any) -> None:
+    """For what distrax keeps in another form: the parameter is then absent."""
+
+
+def unless_same(x: Any, other: Any) -> Any:
+    """The first, or nothing where both are one object."""
+    return None if x is other else x
 
 
 def itself(x: Any) -> Any:

@@ -47,9 +47,8 @@ def _wrap(cls: Any) -> Any:
     def sample(self: Any, seed: Any, sample_shape: Any = ()) -> Array:
         """Draws that have the gradient of the probabilities."""
         drawn = cls.sample(self, seed=seed, sample_shape=sample_shape)
-        probs = jnp.broadcast_to(self.probs, drawn.shape)
-        straight = probs - jax.lax.stop_gradient(probs)
-        result: Array = drawn.astype(self.dtype) + straight.astype(self.dtype)
+        probs = jnp.broadcast_to(self.probs, drawn.shape).astype(self.dtype)
+        result: Array = drawn.astype(self.dtype) + probs - jax.lax.stop_gradient(probs)
         return result
 
     def dtype(self: Any) -> Any:

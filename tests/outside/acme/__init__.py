@@ -1,0 +1,1 @@
+"""A package of a user of distrax, who has classes of their own."""
