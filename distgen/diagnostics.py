@@ -11,6 +11,8 @@ import enum
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+_READABLE = 40
+
 
 class Severity(enum.StrEnum):
     ERROR = "error"
@@ -50,7 +52,11 @@ def did_you_mean(word: str, choices: Iterable[str], *, otherwise: str = "") -> s
 
 
 def valid_choices(choices: Iterable[str]) -> str:
-    return f"valid: {', '.join(sorted(choices))}"
+    """The choices, unless there are more than anybody would read."""
+    listed = sorted(choices)
+    if len(listed) > _READABLE:
+        return f"one of {len(listed)} words, which docs/spec-reference.md lists"
+    return f"valid: {', '.join(listed)}"
 
 
 def render_text(diagnostic: Diagnostic) -> str:

@@ -226,10 +226,10 @@ _TEXTS = {
         right:  wraps: distrax.Beta
     """,
     "DG303": """
-        The class under 'wraps' is not a distribution.
+        The class under 'wraps' is not of the kind that the spec says it is.
 
-        Only subclasses of distrax.Distribution, or of the distributions of TensorFlow Probability, have the
-        interface that is generated.
+        A spec that begins with 'distribution' wraps a subclass of distrax.Distribution, one that begins with
+        'bijector' a subclass of distrax.Bijector, and one that begins with 'model' a class that is neither.
 
         wrong:  distribution: Tanh
                 wraps: distrax.Tanh

@@ -91,7 +91,7 @@ class TestDivergenceOfTransformed:
     @pytest.mark.parametrize(
         "make",
         [
-            lambda: g.Tanh(),
+            g.Tanh,
             lambda: g.ScalarAffine(1.0, 2.0),
             lambda: g.Chain([g.Shift(1.0), g.Sigmoid()]),
             lambda: distrax.ScalarAffine(1.0, 2.0),
@@ -161,7 +161,7 @@ class TestFunctions:
         for function, name in (
             (lambda x: x * weights["w"], "weights"),
             (lambda x: x * table, "table"),
-            (lambda x: inner(x), "weights"),
+            (lambda x: -inner(x), "weights"),
             (lambda x, factor=B: x * factor, "factor"),
         ):
             message = rf"captures an array in the variable '{name}'.*params={name}"

@@ -105,7 +105,7 @@ def bind(function: FunctionParameter, params: Any) -> Any:
 def with_strong_leaves(x: Any) -> Any:
     """A leaf as an array of a concrete dtype, if it is a number."""
     if isinstance(x, bool | int | float | complex | np.ndarray | np.generic):
-        return jnp.array(x)
+        x = jnp.array(x)
     if isinstance(x, jax.Array) and x.weak_type:
         return jax.lax.convert_element_type(x, x.dtype)
     return x

@@ -7,6 +7,7 @@ constraints of the spec. Arguments that are objects are cases themselves (see `t
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -20,6 +21,7 @@ import numpy as np
 from hypothesis import reject
 from hypothesis import strategies as st
 
+from distgen.expression import Expression
 from distgen.plan import FieldPlan
 from distgen.spec import Parameter
 from distgen.verify.subjects import Subject
@@ -66,7 +68,8 @@ PRECISIONS = (
     Precision(jnp.float32, x64=True),
 )
 
-Make = Callable[[jax.Array], Any]
+# The functions that are called with params.
+_WITH_PARAMS = ("forward", "inverse", "conditioner")
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,7 @@ class Case:
     Attributes:
         variant: the parameterisation.
         batch_shape: the batch shape of the object.
-        values: the arguments that are arrays, as NumPy arrays in double precision.
+        values: the arguments that are arrays, and those that functions take, in double precision.
         statics: the structural arguments and settings, and the functions.
         children: the arguments that are objects: cases, or lists or dicts of them.
         event_shape: of a bijector, the shape of the events that it is put to.
@@ -175,33 +178,38 @@ class Case:
             name: _map(lambda case: case._reference(keeps_scalars), child)
             for name, child in self.children.items()
         }
-        return self.subject.wrapped(**arrays, **children, **self.statics)
+        statics = dict(self.statics)
+        if "params" in arrays:
+            # distrax knows no params: its functions capture them.
+            params = arrays.pop("params")
+            statics |= {n: functools.partial(f, params) for n, f in statics.items() if n in _WITH_PARAMS}
+        return self.subject.wrapped(**arrays, **children, **statics)
 
     def redrawn(self, seed: int = 1) -> Case:
         """A case of the same shapes with other values."""
         rng = np.random.default_rng(seed)
         values: dict[str, np.ndarray[Any, Any]] = {}
         for name, value in self.values.items():
-            values[name] = draw_values(self._parameter(name).constraint, rng, value.shape, values)
+            values[name] = draw_values(self._constraint(name), rng, value.shape, values)
         children = {name: _map(lambda case: case.redrawn(seed), c) for name, c in self.children.items()}
         return replace(self, values=values, children=children)
 
     def event_ndims(self, name: str) -> int:
         """How many dimensions of the argument are not batch dimensions."""
-        parameter = self._parameter(name)
-        return len(parameter.argument_event or parameter.event) or self.mask_ndims(name)
-
-    def mask_ndims(self, name: str) -> int:
-        return len(self.event_shape) if self._parameter(name).inner != 0 else 0
+        parameter = self.subject.spec.parameters[name]
+        if not isinstance(parameter, Parameter):
+            return self.values[name].ndim
+        if parameter.inner != 0:
+            return len(self.event_shape)
+        return len(parameter.argument_event or parameter.event)
 
     def _array(self, name: str, value: np.ndarray[Any, Any]) -> jax.Array:
         is_floating = np.issubdtype(value.dtype, np.floating)
         return jnp.asarray(value, dtype=self.precision.dtype if is_floating else None)
 
-    def _parameter(self, name: str) -> Parameter:
+    def _constraint(self, name: str) -> Expression:
         parameter = self.subject.spec.parameters[name]
-        assert isinstance(parameter, Parameter)
-        return parameter
+        return parameter.constraint if isinstance(parameter, Parameter) else Expression("real")
 
 
 def _map(function: Callable[..., Any], children: Any, *others: Any) -> Any:
@@ -220,9 +228,11 @@ def make_case(
     statics: Mapping[str, Any] | None = None,
     children: Mapping[str, Any] | None = None,
     event_shape: tuple[int, ...] = (),
+    params: tuple[int, ...] | None = None,
     seed: int = 0,
 ) -> Case:
-    """The case with these choices. `ranks` are how many batch dimensions an argument has, if not all."""
+    """The case with these choices. `ranks` are how many batch dimensions an argument has, if not all;
+    `params` is the shape of an array that functions take."""
     rng = np.random.default_rng(seed)
     labels = {v.label: v.fields for v in subject.plan.variants}
     label = variant or next(iter(labels))
@@ -239,6 +249,8 @@ def make_case(
         if parameter.inner != 0:
             event = event_shape
         values[argument] = draw_values(parameter.constraint, rng, own + event, values)
+    if params is not None:
+        values["params"] = draw_values(Expression("real"), rng, params, values)
     return Case(subject, label, precision, batch_shape, values, statics or {}, children or {}, event_shape)
 
 
@@ -288,7 +300,7 @@ def _constructor(subject: Subject) -> Mapping[str, inspect.Parameter]:
 
 def _extends_batch(subject: Subject, argument: str) -> bool:
     parameter = subject.spec.parameters[argument]
-    return isinstance(parameter, Parameter) and parameter.extends_batch
+    return not isinstance(parameter, Parameter) or parameter.extends_batch
 
 
 def _mentioned(subject: Subject, argument: str) -> set[str]:

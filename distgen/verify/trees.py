@@ -87,6 +87,15 @@ def growing(x: jax.Array) -> jax.Array:
     return jnp.sinh(x)
 
 
+def scaled(params: jax.Array, x: jax.Array) -> jax.Array:
+    return jnp.exp(params) * x
+
+
+def scaled_wave(params: jax.Array, x: jax.Array) -> jax.Array:
+    """A conditioner with weights."""
+    return jnp.sin(params * x)
+
+
 def wave(x: jax.Array) -> jax.Array:
     """A conditioner."""
     return jnp.sin(x)
@@ -243,6 +252,8 @@ def _inverse(forest: Forest, subject: Subject, batch: Shape, event_ndims: int, d
 
 
 def _lambda(forest: Forest, subject: Subject, batch: Shape, event_ndims: int, depth: int) -> Case:
+    if forest.choose((False, True)):
+        return forest.case(subject, (), statics={"forward": scaled}, params=())
     statics = forest.choose(({"forward": affine}, {"inverse": affine_inverse}, {"forward": growing}))
     return forest.case(subject, (), statics=statics)
 
@@ -254,8 +265,10 @@ def _spline(forest: Forest, subject: Subject, batch: Shape, event_ndims: int, de
 
 
 def _masked_coupling(forest: Forest, subject: Subject, batch: Shape, event_ndims: int, depth: int) -> Case:
-    statics = {"conditioner": wave, "bijector": shift_by, "event_ndims": 1}
-    return forest.case(subject, batch, statics=statics, event_shape=(SIZE,))
+    has_params = forest.choose((False, True))
+    statics = {"conditioner": scaled_wave if has_params else wave, "bijector": shift_by, "event_ndims": 1}
+    params = (SIZE,) if has_params else None
+    return forest.case(subject, batch, statics=statics, event_shape=(SIZE,), params=params)
 
 
 def _split_coupling(forest: Forest, subject: Subject, batch: Shape, event_ndims: int, depth: int) -> Case:

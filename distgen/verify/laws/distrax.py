@@ -21,6 +21,8 @@ NARROWED_ULP = 16
 # Methods that distrax computes from another one, and that are mended with it.
 MENDED_WITH = {
     "_sample_n": ("sample", "sample_and_log_prob"),
+    "forward": ("forward_and_log_det",),
+    "inverse": ("inverse_and_log_det",),
     "cdf": ("log_cdf", "survival_function", "log_survival_function"),
 }
 _SHAPES = {
