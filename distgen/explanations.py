@@ -153,8 +153,9 @@ _TEXTS = {
     "DG210": """
         An argument of an expression is none of the names that may stand there.
 
-        A constraint may name parameters; a finishing function, statics; a derived attribute, parameters,
-        statics and the attributes above it; a method, the arguments of the method as well.
+        A constraint may name parameters; a finishing function, statics and settings; a static, other
+        arguments; a check, finished parameters; 'inner', statics; a derived attribute, parameters, statics
+        and the attributes above it; a method, the arguments of the method as well.
 
         wrong:  derived: {_scale: exp(log_scael)}
         right:  derived: {_scale: exp(log_scale)}
@@ -169,7 +170,8 @@ _TEXTS = {
         Two specs describe classes that would be written to the same file.
 
         A module has the name of its class in snake case, so that Beta collides with another Beta, and
-        MvNormal with MVNormal. Rename one of them under 'distribution'.
+        MvNormal with MVNormal. Rename one of them where its spec names
+        the class.
     """,
     "DG213": """
         The batch shape, or a size in the event shape, cannot be read from the parameters.
@@ -184,7 +186,7 @@ _TEXTS = {
                 exactly_one_of: [logits, probs]
     """,
     "DG214": """
-        An alternative under 'exactly_one_of' is a parameter that is always there.
+        An alternative under 'exactly_one_of' or 'at_most_one_of' is a parameter that is always there.
 
         Of alternatives one is given and the others are None: the constructor of the wrapped class must
         allow that, and a 'default' would fill them in again.
@@ -248,8 +250,8 @@ _TEXTS = {
     "DG305": """
         The wrapped constructor has an argument that the spec does not describe.
 
-        Describe it under 'parameters': as an array with a constraint, or as structure with the key
-        'static'.
+        Describe it under 'parameters': as an array with a constraint, as structure with the key 'static', or
+        as an object or a function with the key 'kind'.
 
         missing:  dtype: {static: discrete_dtype, doc: The dtype of samples}
     """,

@@ -94,7 +94,7 @@ class Parameter(Model):
     dtype: Name = Field(
         default="floating",
         description="`floating`: the common floating dtype of the parameters; `own`: that of the argument; "
-        "or the name of a static that holds a dtype, or of an object that has one.",
+        "or the name of a static that holds a dtype, or of an object that has a floating one.",
     )
     extends_batch: bool = Field(
         default=True, description="Whether the batch shape grows to the argument's; if not, it must fit."

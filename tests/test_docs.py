@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import shlex
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 
 from distgen import spec
 from distgen.cli import main
-from distgen.vocabulary import Word, load_vocabulary
+from distgen.vocabulary import Vocabulary, Word, load_vocabulary
 
 ROOT = Path(__file__).parent.parent
 REFERENCE = ROOT / "docs" / "spec-reference.md"
@@ -70,13 +71,36 @@ def _run(code: str, namespace: dict[str, Any]) -> None:
             assert raised.typename == claim[2], line
 
 
-@pytest.mark.parametrize("model", [spec.Distribution, spec.Parameter, spec.Static, spec.Method])
-def test_reference_has_every_key(model: type[spec.Model]) -> None:
-    rows = [(key, default, text) for key, _, default, text in _rows(model.__name__)]
+# A kind of class has the keys of all classes, which stand in one section, and those of its own.
+SECTIONS = {
+    "Class": spec.Class,
+    "Distribution": spec.Distribution,
+    "Bijector": spec.Bijector,
+    "Model": spec.Other,
+    "Parameter": spec.Parameter,
+    "Made": spec.Made,
+    "Nested": spec.Nested,
+    "Static": spec.Static,
+    "Method": spec.Method,
+}
+
+
+@pytest.mark.parametrize(("heading", "model"), SECTIONS.items(), ids=SECTIONS)
+def test_reference_has_every_key(heading: str, model: type[spec.Model]) -> None:
+    inherited = spec.Class.model_fields if spec.Class in model.__bases__ else {}
+    rows = [(key, default, text) for key, _, default, text in _rows(heading)]
     assert rows == [
         (f"`{name}`", "required" if field.is_required() else _default(field.default), field.description)
         for name, field in model.model_fields.items()
+        if name not in inherited
     ]
+
+
+def test_reference_has_every_model() -> None:
+    models = [
+        model for model in vars(spec).values() if isinstance(model, type) and issubclass(model, spec.Model)
+    ]
+    assert {*models} - {spec.Model} == {*SECTIONS.values()}
 
 
 def _default(value: Any) -> str:
@@ -92,25 +116,17 @@ def _default(value: Any) -> str:
 
 
 # How many arguments of a word a spec does not write: the array that is finished, event shape and dtype, ...
-IMPLICIT = {"finishing": 1, "defaults": 2, "statics": 1}
+IMPLICIT = {"finishing": 1, "defaults": 2, "statics": 1, "divergences": 2}
+HEADINGS = {"finishing": "Finishing functions"}
 
 
-@pytest.mark.parametrize(
-    ("role", "heading"),
-    [
-        ("constraints", "Constraints"),
-        ("finishing", "Finishing functions"),
-        ("defaults", "Defaults"),
-        ("statics", "Statics"),
-        ("mathematics", "Mathematics"),
-    ],
-)
-def test_reference_has_every_word(role: str, heading: str) -> None:
+@pytest.mark.parametrize("role", [role.name for role in fields(Vocabulary)])
+def test_reference_has_every_word(role: str) -> None:
     words = getattr(load_vocabulary(), role).values()
-    rows = _rows(heading)
+    rows = _rows(HEADINGS.get(role, role.capitalize()))
     assert [call for call, _ in rows] == [_call(word, IMPLICIT.get(role, 0)) for word in words]
     summaries = [(word.summary, text) for word, (_, text) in zip(words, rows, strict=True)]
-    # Values have no docstrings: the reference has words of its own for them.
+    # Where a word has no docstring, the reference has words of its own.
     assert all(text == summary if summary else text for summary, text in summaries)
 
 

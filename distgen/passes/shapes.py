@@ -75,7 +75,7 @@ def _plan_events(
     computed: dict[str, Any] = {}
     for key in ("batch_shape", "event_shape", "dtype"):
         expression = getattr(model, key)
-        if expression == _INHERITED:
+        if expression == _INHERITED and key != "batch_shape":
             computed[f"{key}_code"] = ""
         elif isinstance(expression, Expression):
             computed[f"{key}_code"] = resolve(expression, spec.at(key))

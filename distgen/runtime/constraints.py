@@ -44,7 +44,6 @@ __all__ = [
     "real_vector",
     "simplex",
     "singleton",
-    "small",
     "supported",
     "triangular_matrix",
     "unit_interval",
@@ -117,7 +116,6 @@ circular = Constraint("circular", lambda x: (x >= -math.pi) & (x <= math.pi))
 boolean = Constraint("boolean", lambda x: (x == 0) | (x == 1), is_discrete=True)
 nonnegative_integer = Constraint("nonnegative_integer", lambda x: (x >= 0) & _is_integer(x), is_discrete=True)
 integer = Constraint("integer", _is_integer, is_discrete=True)
-small = Constraint("small", lambda x: (x > 0) & (x < 1))
 invertible = Constraint("invertible", lambda x: jnp.isfinite(jnp.linalg.slogdet(x)[1]), event_ndims=2)
 real_vector = Constraint("real_vector", lambda x: jnp.all(jnp.isfinite(x), axis=-1), event_ndims=1)
 simplex = Constraint("simplex", _is_simplex, event_ndims=1)

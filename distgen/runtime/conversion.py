@@ -17,6 +17,12 @@ from .finished import Finished
 __all__ = ["as_bijector", "as_distribution", "build", "counterpart", "from_distrax"]
 
 
+# The classes by which distrax and TFP take each other's objects.
+_BRIDGES = frozenset(
+    {"BijectorFromTFP", "DistributionFromTFP", "TFPCompatibleBijector", "TFPCompatibleDistribution"}
+)
+
+
 def from_distrax(x: Any) -> Any:
     """An object of distrax or TFP as one of this package, nested objects included.
 
@@ -32,7 +38,7 @@ def from_distrax(x: Any) -> Any:
         raise TypeError(
             f"Only distributions, bijectors and models can be converted, and not a {type(x).__name__}."
         )
-    if nesting.is_of_tfp(x):
+    if nesting.is_of_tfp(x) or type(x).__name__ in _BRIDGES:
         return import_module(".tfp", __package__).from_tfp(x)
     ours = _counterpart_of(x)
     return x if ours is type(x) else ours._from_distrax(x)

@@ -71,8 +71,8 @@ class Field(_Stored):
             singleton that finishing drops; a scalar may then be given without it.
         finish: the function that finishes it, called with the array and the values in `finish_with`.
         default: makes the array, from event shape and dtype, where no argument is given.
-        dtype: `"floating"`, the common floating dtype; `"own"`, the dtype of the argument; or the
-            name of a static that holds a dtype.
+        dtype: `"floating"`, the common floating dtype; `"own"`, the dtype of the argument; or the name of a
+            static that holds a dtype, or of a nested object that has a floating one.
         extends_batch: whether the batch shape grows to that of the argument; otherwise the
             argument must fit the batch shape of the others.
     """

@@ -168,6 +168,11 @@ def _brief(value: Any) -> str:
     if isinstance(value, Finished):
         return repr(value)
     shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
-    if shape is None or dtype is None:
-        return str(value)
-    return f"{dtype}[{','.join(map(str, shape))}]"
+    if shape is not None and dtype is not None:
+        return f"{dtype}[{','.join(map(str, shape))}]"
+    match value:
+        case dict():
+            return f"{{{', '.join(f'{key!r}: {_brief(part)}' for key, part in value.items())}}}"
+        case list() | tuple():
+            return f"[{', '.join(map(_brief, value))}]"
+    return str(value)

@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import export
-from jax.tree_util import GetAttrKey, register_pytree_with_keys
+from jax.tree_util import FlattenedIndexKey, GetAttrKey, register_pytree_with_keys
 
 __all__ = ["NO_FUNCTION", "NO_PARAMS", "FunctionParameter", "as_function", "bind", "with_strong_leaves"]
 
@@ -41,9 +41,21 @@ class FunctionParameter:
     def __call__(self, *arguments: Any) -> Any:
         return self.function(*arguments)
 
+    def __reduce__(self) -> Any:
+        # A treedef does not survive pickling where its static data is compared by identity; a callable does.
+        function, treedef, rest = self.static
+        if treedef is not None:
+            function = treedef.unflatten([_Slot() if x is None else x.value for x in rest])
+        return _restore, (function, self.arrays)
+
     def __repr__(self) -> str:
         function, treedef, _ = self.static
-        return getattr(function, "__qualname__", str(function)) if treedef is None else str(treedef)
+        named = function if treedef is None else treedef.node_data()[0]
+        return getattr(named, "__qualname__", str(named))
+
+
+class _Slot:
+    """Where an array belongs in a callable that is pickled without them."""
 
 
 class _Constant:
@@ -91,6 +103,14 @@ def as_function(value: Any, argument: str) -> FunctionParameter:
 NO_FUNCTION = FunctionParameter((), (None, None, ()))
 # An empty tuple rather than None, which could stand in place of an array.
 NO_PARAMS = ()
+
+
+def _restore(function: Any, arrays: tuple[Any, ...]) -> FunctionParameter:
+    leaves, treedef = jax.tree.flatten(function)
+    if function is None or jax.tree_util.treedef_is_leaf(treedef):
+        return FunctionParameter((), (function, None, ()))
+    rest = tuple(None if isinstance(x, _Slot) else _Constant(x) for x in leaves)
+    return FunctionParameter(arrays, (None, treedef, rest))
 
 
 def bind(function: FunctionParameter, params: Any) -> Any:
@@ -150,9 +170,10 @@ def _captured(function: Any) -> Iterator[tuple[str, Any]]:
 
 def _refusal(function: Any, argument: str, captured: str) -> str:
     name = getattr(function, "__name__", type(function).__name__)
+    given = f"params={captured}" if captured.isidentifier() else "it as params"
     return (
         f"`{argument}` captures an array in the variable '{captured}' of {name}, where no transformation of "
-        f"JAX would see it. Hand the array over: write a function of (params, x), and give params={captured} "
+        f"JAX would see it. Hand the array over: write a function of (params, x), and give {given} "
         f"beside `{argument}`; or make the function a pytree, such as an Equinox module or a "
         "jax.tree_util.Partial."
     )
@@ -168,7 +189,9 @@ def _flatten_with_keys(f: FunctionParameter) -> tuple[list[tuple[Any, Any]], Any
         return [], f.static
     paths = jax.tree_util.tree_leaves_with_path(treedef.unflatten([object()] * len(rest)))
     places = (path for (path, _), x in zip(paths, rest, strict=True) if x is None)
-    names = [jax.tree_util.keystr(path).removeprefix(".") for path in places]
+    # Some classes of JAX have no names for their parts.
+    named = ([key for key in path if not isinstance(key, FlattenedIndexKey)] for path in places)
+    names = [jax.tree_util.keystr(tuple(path)).removeprefix(".") for path in named]
     return [(GetAttrKey(name), x) for name, x in zip(names, f.arrays, strict=True)], f.static
 
 

@@ -85,7 +85,6 @@ __all__ = [
     "standard_normal",
     "tempered_logits",
     "three",
-    "total",
     "transformed_batch_shape",
     "transformed_dtype",
     "transformed_event_shape",
@@ -331,10 +330,6 @@ def unless_same(x: Any, other: Any) -> Any:
 
 def itself(x: Any) -> Any:
     return x
-
-
-def total(first: int, second: int) -> int:
-    return first + second
 
 
 def difference(first: int, second: int) -> int:

@@ -27,7 +27,7 @@ from jax import Array
 from . import nesting
 from .fields import Child, Field, Function, Pytree, Static
 
-__all__ = ["ArgumentError", "Check", "Parameters"]
+__all__ = ["ArgumentError", "Check", "Parameters", "unaliased"]
 
 Shape = tuple[int, ...]
 Stored = Field | Child | Function | Pytree
@@ -129,7 +129,7 @@ class Parameters:
             owner.__dict__["_parameterization"] = self.parameterization(
                 {f.name: x for f, x in present.items()}
             )
-        for f, value in _unaliased(self._broadcast(present, owner)).items():
+        for f, value in unaliased(self._broadcast(present, owner)).items():
             owner.__dict__[f.attribute] = value
 
     def present(self, owner: Any) -> dict[Stored, Any]:
@@ -243,10 +243,12 @@ def _convert(values: Mapping[Field, Any], known: Mapping[str, Any]) -> tuple[dic
     dtype = jnp.result_type(*(floating or [float]))
 
     def dtype_of(f: Field, x: Any) -> Any:
-        if f.dtype == "own":
-            return dtype if _is_floating(x) else jnp.result_type(x)
         chosen = known.get(f.dtype, dtype)
-        return getattr(chosen, "dtype", chosen) if nesting.is_object(chosen) else chosen
+        if nesting.is_object(chosen) and jnp.issubdtype(chosen.dtype, jnp.floating):
+            return chosen.dtype
+        if f.dtype == "own" or nesting.is_object(chosen):
+            return dtype if _is_floating(x) else jnp.result_type(x)
+        return chosen
 
     return {f.name: jnp.asarray(x, dtype=dtype_of(f, x)) for f, x in numbers.items()}, dtype
 
@@ -279,7 +281,7 @@ def _drop_singletons(f: Field, array: Array) -> Array:
     return jnp.squeeze(array, tuple(i - rank for i, dim in enumerate(f.argument_event) if dim == "1"))
 
 
-def _unaliased(values: Mapping[Stored, Any]) -> Mapping[Stored, Any]:
+def unaliased(values: Mapping[Stored, Any]) -> Mapping[Stored, Any]:
     """Copies an array that stands in two places: a buffer can be donated only once."""
     leaves = jax.tree.leaves([*values.values()])
     if len({*map(id, leaves)}) == len(leaves):

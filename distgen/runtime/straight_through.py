@@ -5,8 +5,6 @@ Each has a name by which it can be imported from this module, so that objects of
 
 from __future__ import annotations
 
-import functools
-from importlib import import_module
 from typing import Any
 
 import distrax
@@ -15,6 +13,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from .conversion import counterpart
+from .derived import DerivedClasses
 from .finished import Finished
 
 __all__ = ["straight_through_wrapper"]
@@ -39,11 +38,10 @@ def straight_through_wrapper(Distribution: Any) -> Any:
             "A class of one-hot distributions is expected, such as OneHotCategorical, but not "
             f"{getattr(Distribution, '__name__', Distribution)}, whose draws have another shape than probs."
         )
-    return _wrap(ours)
+    return _classes.of(ours)
 
 
-@functools.cache
-def _wrap(cls: Any) -> Any:
+def _make(cls: Any, names: dict[str, Any]) -> Any:
     def sample(self: Any, seed: Any, sample_shape: Any = ()) -> Array:
         """Draws that have the gradient of the probabilities."""
         drawn = cls.sample(self, seed=seed, sample_shape=sample_shape)
@@ -62,19 +60,13 @@ def _wrap(cls: Any) -> Any:
         other.__class__ = distrax.straight_through_wrapper(type(other))
         return other
 
-    body = {"__module__": __name__, "__qualname__": _encoded(cls), "to_distrax": to_distrax}
-    body |= {"sample": sample, "dtype": property(dtype)}
+    body = {**names, "sample": sample, "dtype": property(dtype), "to_distrax": to_distrax}
     # The name is that of distrax.
-    return type(f"StraighThrough{cls.__name__}", (cls,), body)
+    return type(cls)(f"StraighThrough{cls.__name__}", (cls,), body)
 
 
-def _encoded(cls: Any) -> str:
-    """A name without dots, from which the class can be found again."""
-    return f"{cls.__module__}:{cls.__qualname__}".replace(".", "|")
+_classes = DerivedClasses(__name__, _make, distrax.OneHotCategorical)
 
 
 def __getattr__(name: str) -> Any:
-    module, _, path = name.replace("|", ".").partition(":")
-    if not path:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return _wrap(functools.reduce(getattr, path.split("."), import_module(module)))
+    return _classes.named(name)

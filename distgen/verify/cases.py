@@ -7,7 +7,6 @@ constraints of the spec. Arguments that are objects are cases themselves (see `t
 from __future__ import annotations
 
 import contextlib
-import functools
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -23,7 +22,7 @@ from hypothesis import strategies as st
 
 from distgen.expression import Expression
 from distgen.plan import FieldPlan
-from distgen.spec import Parameter
+from distgen.spec import Nested, Parameter
 from distgen.verify.subjects import Subject
 from distgen.verify.values import draw_values
 
@@ -179,10 +178,10 @@ class Case:
             for name, child in self.children.items()
         }
         statics = dict(self.statics)
-        if "params" in arrays:
+        if isinstance(self.subject.spec.parameters.get("params"), Nested) and "params" in arrays:
             # distrax knows no params: its functions capture them.
             params = arrays.pop("params")
-            statics |= {n: functools.partial(f, params) for n, f in statics.items() if n in _WITH_PARAMS}
+            statics |= {n: jax.tree_util.Partial(f, params) for n, f in statics.items() if n in _WITH_PARAMS}
         return self.subject.wrapped(**arrays, **children, **statics)
 
     def redrawn(self, seed: int = 1) -> Case:

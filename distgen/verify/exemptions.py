@@ -28,7 +28,7 @@ EXEMPTIONS = (
         8,
         ("Function", "Pytree"),
         "The arrays that a function takes are one for the whole batch: nothing tells which of their "
-        "dimensions would be those of a batch. `vmap` and `scan` over a stacked object map them all the same.",
+        "dimensions would be those of a batch. `vmap` and `scan` over a stacked object do map them.",
     ),
 )
 
@@ -41,7 +41,7 @@ def leaves_under(law: int, d: Any) -> dict[str, Any]:
 
 
 def _is_within(path: tuple[Any, ...], d: Any, kinds: set[str]) -> bool:
-    """Whether the leaf at `path` lies in a field of one of the kinds, of the object or of one nested in it."""
+    """Whether the leaf at `path` lies in a field of one of the kinds, of the object or of a nested one."""
     for key in path:
         table = getattr(type(d), "_parameters", None)
         if table is None:

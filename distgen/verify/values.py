@@ -37,7 +37,6 @@ GENERATORS: Mapping[str, Callable[[Generator, Shape], Array]] = {
     "integer": lambda rng, shape: rng.integers(-3, 0, shape).astype(float),
     "invertible": _triangular_matrix,
     "nonzero": lambda rng, shape: _positive(rng, shape) * rng.choice([-1.0, 1.0], shape),
-    "small": lambda rng, shape: rng.uniform(1e-3, 1e-2, shape),
     "real": lambda rng, shape: rng.normal(size=shape),
     "positive": _positive,
     "nonnegative": lambda rng, shape: 0.1 * rng.gamma(2.0, 0.5, shape),
