@@ -33,6 +33,9 @@ class Word:
 
 Words = Mapping[str, Word]
 
+# The modules of a role that fills more than one.
+MODULES = {"mathematics": ("mathematics", "compositions", "bijections")}
+
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
@@ -49,10 +52,11 @@ class Vocabulary:
 
 @functools.cache
 def load_vocabulary(runtime: Path = RUNTIME) -> Vocabulary:
-    roles = (role.name for role in fields(Vocabulary))
-    return Vocabulary(
-        **{role: {word.name: word for word in _words(runtime / f"{role}.py")} for role in roles}
-    )
+    def words(role: str) -> Words:
+        modules = (runtime / f"{name}.py" for name in MODULES.get(role, (role,)))
+        return {word.name: word for module in modules for word in _words(module)}
+
+    return Vocabulary(**{role.name: words(role.name) for role in fields(Vocabulary)})
 
 
 def _words(file: Path) -> Iterator[Word]:
