@@ -22,6 +22,14 @@ CASES: dict[str, Callable[[Any], Any]] = {
     "MultivariateNormalDiag": lambda library: library.MultivariateNormalDiag(jnp.zeros(D), jnp.ones(D)),
     "Normal": lambda library: library.Normal(jnp.zeros(D), jnp.ones(D)),
     "Beta": lambda library: library.Beta(jnp.ones(D), jnp.ones(D)),
+    "Independent": lambda library: library.Independent(library.Normal(jnp.zeros(D), jnp.ones(D)), 1),
+    "Transformed": lambda library: library.Transformed(
+        library.Normal(jnp.zeros(D), jnp.ones(D)),
+        library.Chain([library.Tanh(), library.ScalarAffine(jnp.zeros(D), jnp.ones(D))]),
+    ),
+    "MixtureSameFamily": lambda library: library.MixtureSameFamily(
+        library.Categorical(logits=jnp.zeros(D)), library.Normal(jnp.zeros(D), jnp.ones(D))
+    ),
 }
 
 

@@ -17,6 +17,7 @@ from subjects import BY_CLASS, SUBJECTS
 
 import generated as g
 from distgen.verify.acting import act, event
+from distgen.verify.cases import Precision
 from distgen.verify.subjects import Subject
 from distgen.verify.trees import affine, first_case
 
@@ -319,3 +320,18 @@ def test_replace_reaches_arguments_that_depend_on_others() -> None:
         min_knot_slope=1e-4,
     )
     assert float(other.x_pos[0]) == -2.0
+
+
+def test_python_numbers_take_the_dtype_of_arrays_around_them() -> None:
+    with Precision(jnp.float64, x64=True).context():
+        narrow = jnp.zeros(3, jnp.float32)
+        bijector = g.Chain([g.Block(g.Shift(1.0), 1), g.Block(g.ScalarAffine(0.5, 2.0), 1)])
+        d = g.Transformed(g.MultivariateNormalDiag(narrow), bijector)
+        assert {leaf.dtype for leaf in jax.tree.leaves(d)} == {jnp.dtype(jnp.float32)}
+        assert {leaf.dtype for leaf in jax.tree.leaves(bijector)} == {jnp.dtype(jnp.float64)}
+        assert g.Transformed(g.Normal(0.0, 1.0), g.Shift(narrow)).dtype == jnp.float32
+        assert g.Transformed(g.Normal(0.0, 1.0), g.Shift(1.0)).dtype == jnp.float64
+        wide = g.Shift(jnp.float64(1.0))
+        assert g.Transformed(g.Normal(narrow, 1.0), wide).dtype == jnp.float64
+        crossed = jax.jit(lambda b: b)(bijector)
+        assert jax.tree.structure(crossed) == jax.tree.structure(bijector)

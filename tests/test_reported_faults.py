@@ -94,6 +94,17 @@ FAMILIES: dict[str, Callable[[Any], Any]] = {
     "MultivariateNormalDiagPlusLowRank": lambda v: g.MultivariateNormalDiagPlusLowRank(
         jnp.stack([v, v]), A, A[:, None]
     ),
+    "MultivariateNormalFromBijector": lambda v: g.MultivariateNormalFromBijector(
+        jnp.stack([v, v]), g.DiagLinear(A)
+    ),
+    "Independent": lambda v: g.Independent(g.Normal(jnp.stack([v, v]), 1.0), 1),
+    "Transformed": lambda v: g.Transformed(g.Normal(v, 1.0), g.Chain([g.Tanh(), g.ScalarAffine(0.0, 2.0)])),
+    "MixtureSameFamily": lambda v: g.MixtureSameFamily(
+        g.Categorical(logits=jnp.zeros(2)), g.Normal(jnp.stack([v, -v]), 1.0)
+    ),
+    "MixtureOfTwo": lambda v: g.MixtureOfTwo(0.25, g.Normal(v, 1.0), g.Logistic(v, 1.0)),
+    "Clipped": lambda v: g.Clipped(g.Logistic(v, 1.0), -1.0, 1.0),
+    "Quantized": lambda v: g.Quantized(g.Normal(v, 1.0), -3.0, 3.0),
 }
 
 
@@ -129,11 +140,19 @@ def test_fresh_objects_are_traced_once(name: str) -> None:
     assert traces == [name]
 
 
+WITH_ARRAYS = {
+    "CategoricalUniform",
+    "MixtureSameFamily",
+    "MultivariateNormalFullCovariance",
+    "MultivariateNormalTri",
+}
+
+
 @pytest.mark.parametrize("name", FAMILIES)
 def test_parameters_of_32_bits_stay_so_under_x64(name: str) -> None:
     with WIDE.context():
         d = FAMILIES[name](jnp.float32(0.5))
-        if name in {"MultivariateNormalTri", "MultivariateNormalFullCovariance", "CategoricalUniform"}:
+        if name in WITH_ARRAYS:
             # Their other arguments were arrays of 64 bits.
             d = jax.tree.map(lambda x: x.astype(jnp.float32), d)
         key = jax.random.key(0)

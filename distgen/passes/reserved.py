@@ -39,6 +39,7 @@ MEMBERS = frozenset(
         "_distgen_layout",
         "_distrax_attributes",
         "_finish",
+        "_is_weak",
         "_from_distrax",
         "_leaves",
         "_parameterization",

@@ -10,14 +10,14 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-__all__ = ["keep_dtype", "leaf_dtype", "widened"]
+__all__ = ["cast", "keep_dtype", "leaf_dtype", "widened"]
 
 
 def keep_dtype(result: Any, dtype: Any, *arguments: Any) -> Any:
     """`result` with its floating arrays in `dtype`, or in that of an argument which is wider."""
     arrays = [x for x in jax.tree.leaves(arguments) if isinstance(x, jax.Array | np.ndarray | float)]
     target = jnp.result_type(dtype, *(x for x in arrays if jnp.issubdtype(jnp.result_type(x), jnp.floating)))
-    return _cast(result, target)
+    return cast(result, target)
 
 
 def leaf_dtype(tree: Any) -> Any:
@@ -33,11 +33,13 @@ def widened(call: Callable[[Any], Any], distribution: Any, dtype: Any, *argument
     """
     if not jnp.issubdtype(dtype, jnp.floating) or jnp.finfo(dtype).bits >= 32:
         return call(distribution)
-    return keep_dtype(call(_cast(distribution, jnp.float32)), dtype, *arguments)
+    return keep_dtype(call(cast(distribution, jnp.float32)), dtype, *arguments)
 
 
-def _cast(tree: Any, dtype: Any) -> Any:
-    def cast(x: Array) -> Array:
+def cast(tree: Any, dtype: Any) -> Any:
+    """A pytree with its floating leaves in `dtype`."""
+
+    def astype(x: Array) -> Array:
         return x.astype(dtype) if jnp.issubdtype(x.dtype, jnp.floating) else x
 
-    return jax.tree.map(cast, tree)
+    return jax.tree.map(astype, tree)

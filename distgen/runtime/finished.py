@@ -28,6 +28,8 @@ class Finished:
     _wrapped: ClassVar[Any]
     # What distrax stores on an instance of the wrapped class.
     _distrax_attributes: ClassVar[tuple[str, ...]]
+    # Whether it was made of Python numbers alone, so that an owner with arrays may choose the dtype.
+    _is_weak = False
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         # Not distrax's, which registers the class as a pytree again whenever it is called.

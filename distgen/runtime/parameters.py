@@ -25,6 +25,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from . import nesting
+from .dtypes import cast
 from .fields import Child, Field, Function, Pytree, Static
 
 __all__ = ["ArgumentError", "Check", "Parameters", "unaliased"]
@@ -111,7 +112,7 @@ class Parameters:
             sources = {**absent, **arguments, **known}
             known[s.name] = s.finish(arguments[s.name], *map(sources.get, s.finish_with))
             owner.__dict__[s.attribute] = known[s.name]
-        arrays, dtype = _convert(numbers, known)
+        arrays, dtype = _convert(numbers, known, owner)
         known |= arrays
         for check in self.checks:
             check.function(*map({**absent, **known}.get, check.names))
@@ -230,17 +231,22 @@ def _fits(shape: Shape, batch_shape: Shape) -> bool:
         return False
 
 
-def _convert(values: Mapping[Field, Any], known: Mapping[str, Any]) -> tuple[dict[str, Array], Any]:
-    """Arrays by name and their common floating dtype, which Python numbers never widen."""
+def _convert(values: Mapping[Field, Any], known: dict[str, Any], owner: Any) -> tuple[dict[str, Array], Any]:
+    """Arrays by name and their common floating dtype, which Python numbers never widen.
+
+    Nested objects that were made of Python numbers alone get that dtype too.
+    """
     numbers = {f: _as_number(f, value) for f, value in values.items()}
     floating = [
         _as_floating(x)
         for f, x in numbers.items()
         if f.dtype == "floating" or (f.dtype == "own" and _is_floating(x))
     ]
-    nested = (x.dtype for value in known.values() for x in nesting.objects(value) if hasattr(x, "dtype"))
-    floating += [dtype for dtype in nested if dtype is not None and jnp.issubdtype(dtype, jnp.floating)]
+    children = [x for value in known.values() for x in nesting.objects(value)]
+    floating += [leaf for x in children for leaf in _strong_leaves(x)]
     dtype = jnp.result_type(*(floating or [float]))
+    if jnp.result_type(float) != jnp.float32:
+        _settle(known, dtype, owner, is_weak=not any(map(_is_strong, floating)))
 
     def dtype_of(f: Field, x: Any) -> Any:
         chosen = known.get(f.dtype, dtype)
@@ -251,6 +257,29 @@ def _convert(values: Mapping[Field, Any], known: Mapping[str, Any]) -> tuple[dic
         return chosen
 
     return {f.name: jnp.asarray(x, dtype=dtype_of(f, x)) for f, x in numbers.items()}, dtype
+
+
+def _settle(known: dict[str, Any], dtype: Any, owner: Any, *, is_weak: bool) -> None:
+    """Where Python numbers would be of 64 bits: remembers what was made of them, and settles its dtype."""
+    if is_weak:
+        owner.__dict__["_is_weak"] = True
+        return
+    for name, value in known.items():
+        if any(getattr(x, "_is_weak", False) for x in nesting.objects(value)):
+            known[name] = nesting.map_objects(
+                lambda x: cast(x, dtype) if getattr(x, "_is_weak", False) else x, value
+            )
+
+
+def _strong_leaves(x: Any) -> list[Any]:
+    """The floating leaves of a nested object that was not made of Python numbers alone."""
+    if not nesting.is_object(x) or getattr(x, "_is_weak", False):
+        return []
+    return [leaf for leaf in jax.tree.leaves(x) if _is_floating(leaf)]
+
+
+def _is_strong(x: Any) -> bool:
+    return not isinstance(x, int | float) and x is not float and not getattr(x, "weak_type", False)
 
 
 def _as_number(f: Field, value: Any) -> Any:

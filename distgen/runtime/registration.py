@@ -80,7 +80,7 @@ def own_attributes(d: Any) -> dict[str, Any]:
     if "tree_flatten" in cls.__dict__:
         return {}
     inherited = {f.attribute for f in table.fields} | {s.attribute for s in table.statics}
-    inherited |= {"_parameterization", _LAYOUT}
+    inherited |= {"_parameterization", "_is_weak", _LAYOUT}
     return {
         name: value
         for name, value in sorted(d.__dict__.items())
