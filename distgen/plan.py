@@ -240,8 +240,8 @@ class ClassPlan:
 
     @property
     def distrax_attributes_code(self) -> str:
-        """What distrax stores on an instance, but for bound methods."""
-        return repr(tuple(sorted(a for a in self.wrapped.attributes if a.startswith("_"))))
+        """What distrax stores on an instance."""
+        return repr(tuple(sorted(self.wrapped.attributes)))
 
     @property
     def base(self) -> str:

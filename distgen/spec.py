@@ -99,6 +99,7 @@ class Parameter(Model):
     extends_batch: bool = Field(
         default=True, description="Whether the batch shape grows to the argument's; if not, it must fit."
     )
+    shared: bool = Field(default=False, description="Whether distrax takes a single one for the whole batch.")
     inner: InnerText = INNER
     attribute: Attribute | None = ATTRIBUTE
     source: SourceText | None = SOURCE

@@ -24,7 +24,9 @@ print(json.dumps([before, modules, sorted(xla_bridge._backends), "distgen" in sy
 """
 
 
-@pytest.mark.parametrize("name", ["Normal", "MultivariateNormalDiagPlusLowRank"])
+@pytest.mark.parametrize(
+    "name", ["Normal", "MultivariateNormalDiagPlusLowRank", "Transformed", "Lambda", "HMM"]
+)
 def test_one_class_imports_one_module_and_starts_nothing(name: str) -> None:
     command = [sys.executable, "-W", "ignore", "-c", PROGRAM, name]
     run = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)

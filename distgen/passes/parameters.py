@@ -116,6 +116,7 @@ def _plan_arrays(
     shared = {
         "dtype": literal(parameter.dtype) if parameter.dtype != "floating" else None,
         "extends_batch": None if parameter.extends_batch else "False",
+        "shared": "True" if parameter.shared else None,
         "requires": literal(parameter.requires) if parameter.requires else None,
         "optional": "True" if is_optional else None,
     } | _common_options(context, found, name, parameter)

@@ -32,6 +32,7 @@ __all__ = [
     "bijector_inverse_and_log_det",
     "bijector_inverse_log_det",
     "bound",
+    "declared_constant_jacobian",
     "declared_event_ndims",
     "diag_linear",
     "diag_plus_low_rank_linear",
@@ -141,17 +142,17 @@ def log_abs_det(matrix: Array) -> Array:
     return log_det
 
 
-def affine_scale(shift: Array, scale: Array | None, log_scale: Array | None) -> Array:
+def affine_scale(scale: Array | None, log_scale: Array | None) -> Array | float:
     """The scale of x -> scale x + shift, which is one where neither it nor its logarithm is given."""
     if scale is not None:
         return scale
-    return jnp.ones_like(shift) if log_scale is None else jnp.exp(log_scale)
+    return 1.0 if log_scale is None else jnp.exp(log_scale)
 
 
-def affine_inverse_scale(shift: Array, scale: Array | None, log_scale: Array | None) -> Array:
+def affine_inverse_scale(scale: Array | None, log_scale: Array | None) -> Array | float:
     if scale is not None:
         return 1.0 / scale
-    return jnp.ones_like(shift) if log_scale is None else jnp.exp(-log_scale)
+    return 1.0 if log_scale is None else jnp.exp(-log_scale)
 
 
 def affine_log_scale(shift: Array, scale: Array | None, log_scale: Array | None) -> Array:
@@ -167,12 +168,16 @@ def given_scale(scale: Any, inverse: Any, log_scale: Any) -> Any:
 
 def given_log_scale(scale: Any, inverse: Any, log_scale: Any) -> Any:
     """The logarithm of that scale, None where it was not made from that."""
-    is_identity = isinstance(inverse, float) and isinstance(log_scale, float)
-    return None if is_identity or _has_scale(scale, inverse, log_scale) else log_scale
+    return None if _is_one(scale, inverse) or _has_scale(scale, inverse, log_scale) else log_scale
+
+
+def _is_one(scale: Any, inverse: Any) -> bool:
+    """Whether distrax has put the scale in place of one that was not given."""
+    return isinstance(scale, float) and isinstance(inverse, float) and scale == inverse == 1.0
 
 
 def _has_scale(scale: Any, inverse: Any, log_scale: Any) -> bool:
-    if isinstance(inverse, float) and isinstance(log_scale, float):
+    if _is_one(scale, inverse):
         return False
     if any(isinstance(x, jax.core.Tracer) for x in (scale, inverse, log_scale)):
         return True
@@ -298,6 +303,11 @@ def apply_log_det(log_det: Any, function: Any, inverse: Any, event_ndims: int, x
 def lambda_constant_jacobian(declared: bool | None, forward: Any, inverse: Any) -> bool:
     """Whether the Jacobian of a function is constant; where that is not declared, a trace of it tells."""
     return has_constant_jacobian(inverse if forward is None else forward) if declared is None else declared
+
+
+def declared_constant_jacobian(value: bool, forward: Any, inverse: Any) -> bool | None:
+    """Whether a Lambda of distrax has a constant Jacobian, None where a trace of the function says so too."""
+    return None if lambda_constant_jacobian(None, forward, inverse) == value else value
 
 
 def declared_event_ndims(event_ndims: int, forward_log_det: Any, inverse_log_det: Any) -> int | None:

@@ -146,4 +146,5 @@ def transformed_dtype(distribution: Any, bijector: Any) -> Any:
 def _image(distribution: Any, bijector: Any) -> Any:
     """Shape and dtype of an event of each distribution of the batch, mapped by the bijector."""
     shape = (*distribution.batch_shape, *distribution.event_shape)
-    return jax.eval_shape(bijector.forward, jax.ShapeDtypeStruct(shape, distribution.dtype))
+    event = jax.ShapeDtypeStruct(shape, distribution.dtype)
+    return jax.eval_shape(lambda bijector, x: bijector.forward(x), bijector, event)

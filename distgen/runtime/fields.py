@@ -75,6 +75,7 @@ class Field(_Stored):
             static that holds a dtype, or of a nested object that has a floating one.
         extends_batch: whether the batch shape grows to that of the argument; otherwise the
             argument must fit the batch shape of the others.
+        shared: whether distrax takes a single one for the whole batch.
     """
 
     event: tuple[str, ...] = ()
@@ -84,6 +85,7 @@ class Field(_Stored):
     default: Callable[[Shape, Any], Array] | None = None
     dtype: str = "floating"
     extends_batch: bool = True
+    shared: bool = False
 
     expected: ClassVar[str] = "a number or an array"
 

@@ -87,6 +87,9 @@ class Finished:
         other = self._wrapped.__new__(self._wrapped)
         for name in self._distrax_attributes:
             other.__dict__[name] = jax.tree.map(_as_distrax, getattr(self, name), is_leaf=_is_ours)
+        for f in self._parameters.fields:
+            if getattr(f, "shared", False):
+                other.__dict__[f.attribute] = _as_one(other.__dict__[f.attribute])
         return other
 
     @classmethod
@@ -154,6 +157,14 @@ def _are_equal(a: Any, b: Any) -> bool:
     if isinstance(a, jax.core.Tracer) or isinstance(b, jax.core.Tracer):
         return False
     return bool(np.array_equal(a, b))
+
+
+def _as_one(x: Any) -> Any:
+    """A single element of an array, if all are known to be equal."""
+    if isinstance(x, jax.core.Tracer) or not x.size:
+        return x
+    first = x.ravel()[0]
+    return first if bool((x == first).all()) else x
 
 
 def _is_ours(x: Any) -> bool:

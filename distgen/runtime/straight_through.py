@@ -5,6 +5,7 @@ Each has a name by which it can be imported from this module, so that objects of
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import distrax
@@ -61,8 +62,12 @@ def _make(cls: Any, names: dict[str, Any]) -> Any:
         return other
 
     body = {**names, "sample": sample, "dtype": property(dtype), "to_distrax": to_distrax}
+    # With these it is registered as a generated class is, and not as one that users derive.
+    body |= {name: inspect.getattr_static(cls, name) for name in ("tree_flatten", "tree_unflatten")}
     # The name is that of distrax.
-    return type(cls)(f"StraighThrough{cls.__name__}", (cls,), body)
+    made: Any = type(cls)(f"StraighThrough{cls.__name__}", (cls,), body)
+    made._wrapped = cls._wrapped
+    return made
 
 
 _classes = DerivedClasses(__name__, _make, distrax.OneHotCategorical)

@@ -149,7 +149,12 @@ def composable(case: Case) -> None:
     back = type(d)._from_distrax(other)
     value, key = event(case, d), jax.random.key(0)
     assert_same(act(back, value, kind), act(d, value, kind), "an object that went to distrax and back acts")
+    if kind == "bijector":
+        image = d.forward(value)
+        got, expected = other.inverse_and_log_det(image), d.inverse_and_log_det(image)
+        assert_close(got, expected, "the object of distrax acts", ulp=NARROWED_ULP, dtype=jnp.bfloat16)
     if kind == "distribution":
+        other.sample(seed=key)
         assert_same(back.sample(seed=key), d.sample(seed=key), "a draw of an object that went and came back")
     if kind == "distribution" and case.batch_shape and isinstance(d.event_shape, tuple):
         ours, theirs = distrax.Independent(d, 1), distrax.Independent(case.reference(), 1)
