@@ -193,6 +193,9 @@ class Class(Model):
         description="Attributes that distrax stores and that follow from the finished parameters: the "
         "function that computes each, or null, true, false or an integer for a constant.",
     )
+    only_if_stored: Annotated[tuple[Attribute, ...], Field(strict=False)] = Field(
+        default=(), description="Derived attributes that only some versions of distrax store."
+    )
     methods: dict[MethodName, Method] = Field(
         default={}, description="Methods that are not inherited as they are."
     )

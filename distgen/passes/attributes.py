@@ -34,6 +34,8 @@ def plan_attributes(context: Context, plan: ClassPlan) -> tuple[ClassPlan, list[
 
     for name, expression in spec.model.derived.items():
         span = spec.at("derived", name)
+        if name not in stored and name in spec.model.only_if_stored:
+            continue
         if name not in stored or name in own:
             message = f"{spec.model.wraps} does not store '{name}'"
             if name in own:

@@ -25,13 +25,15 @@ def plan_shapes(context: Context, plan: ClassPlan) -> tuple[ClassPlan, list[Diag
     if readable:
         first = readable[0]
         floating = next((f for f in readable if f.is_floating), first)
+        # Events are of the dtype of the first parameter, what a bijector computes of that of a floating one.
+        events = first if isinstance(spec.model, Distribution) else floating
         has_dtype = any(s.name == "dtype" for s in plan.statics)
         is_inner = any(key == "inner" for key, _ in first.options_code)
         batch_code = f"{code[first.name]}.shape" + (f"[:-{len(first.event)}]" if first.event else "")
         plan = replace(
             plan,
             batch_shape_code="" if is_inner else batch_code,
-            dtype_code="self._dtype" if has_dtype else f"{code[floating.name]}.dtype",
+            dtype_code="self._dtype" if has_dtype else f"{code[events.name]}.dtype",
             parameter_dtype_code=f"{code[floating.name]}.dtype",
         )
     elif isinstance(spec.model, Distribution) and not has_children:

@@ -41,6 +41,8 @@ __all__ = [
     "event_ndims_in",
     "event_ndims_out",
     "first_event_ndims_out",
+    "given_function",
+    "given_log_det",
     "given_log_scale",
     "given_scale",
     "is_constant_jacobian",
@@ -305,6 +307,17 @@ def lambda_constant_jacobian(declared: bool | None, forward: Any, inverse: Any) 
     return has_constant_jacobian(inverse if forward is None else forward) if declared is None else declared
 
 
+def given_function(function: Any, inverse: Any) -> Any:
+    """A function of a Lambda of distrax, None where it was derived from its inverse."""
+    return None if inverse is not None and getattr(function, "__wrapped__", None) is inverse else function
+
+
+def given_log_det(log_det: Any) -> Any:
+    """A log det Jacobian of a Lambda of distrax, None where it was derived."""
+    is_derived = getattr(log_det, "__qualname__", "") == "log_det_scalar.<locals>.log_det_fn"
+    return None if is_derived else log_det
+
+
 def declared_constant_jacobian(value: bool, forward: Any, inverse: Any) -> bool | None:
     """Whether a Lambda of distrax has a constant Jacobian, None where a trace of the function says so too."""
     return None if lambda_constant_jacobian(None, forward, inverse) == value else value
@@ -312,7 +325,8 @@ def declared_constant_jacobian(value: bool, forward: Any, inverse: Any) -> bool 
 
 def declared_event_ndims(event_ndims: int, forward_log_det: Any, inverse_log_det: Any) -> int | None:
     """The event dimensions of a Lambda of distrax, None where its log determinants are derived."""
-    return None if forward_log_det is None and inverse_log_det is None else event_ndims
+    are_derived = given_log_det(forward_log_det) is None and given_log_det(inverse_log_det) is None
+    return None if are_derived else event_ndims
 
 
 def ndims_or(event_ndims: int | None, default: int | None) -> int:

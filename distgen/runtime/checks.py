@@ -55,8 +55,8 @@ def matching_event_ndims(distribution: Any, bijector: Any) -> None:
 
 def equal_batch_shapes(distributions: Any) -> None:
     """All have one batch shape, but for those without batch dimensions, which are broadcast."""
-    found = {x.name: x.batch_shape for x in nesting.objects(distributions)}
-    if len({shape for shape in found.values() if shape}) > 1:
+    found = [(x.name, x.batch_shape) for x in nesting.objects(distributions)]
+    if len({shape for _, shape in found if shape}) > 1:
         raise ValueError(f"The distributions must have the same batch shape, but have {found}.")
 
 
@@ -72,6 +72,8 @@ def twins(first: Any, second: Any) -> None:
 
 def mixed(mixture: Any, components: Any) -> None:
     """The batch shape of the components is that of the mixture and one axis more."""
+    if not hasattr(mixture, "logits_parameter"):
+        raise TypeError(f"`mixture_distribution` must be categorical, but is a {type(mixture).__name__}.")
     if mixture.batch_shape != components.batch_shape[:-1]:
         raise ValueError(
             f"The components must have the batch shape of the mixture, {mixture.batch_shape}, and one axis "

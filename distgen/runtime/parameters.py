@@ -245,8 +245,7 @@ def _convert(values: Mapping[Field, Any], known: dict[str, Any], owner: Any) -> 
     children = [x for value in known.values() for x in nesting.objects(value)]
     floating += [leaf for x in children for leaf in _strong_leaves(x)]
     dtype = jnp.result_type(*(floating or [float]))
-    if jnp.result_type(float) != jnp.float32:
-        _settle(known, dtype, owner, is_weak=not any(map(_is_strong, floating)))
+    _settle(known, dtype, owner, is_weak=bool(floating) and not any(map(_is_strong, floating)))
 
     def dtype_of(f: Field, x: Any) -> Any:
         chosen = known.get(f.dtype, dtype)
@@ -260,7 +259,7 @@ def _convert(values: Mapping[Field, Any], known: dict[str, Any], owner: Any) -> 
 
 
 def _settle(known: dict[str, Any], dtype: Any, owner: Any, *, is_weak: bool) -> None:
-    """Where Python numbers would be of 64 bits: remembers what was made of them, and settles its dtype."""
+    """Remembers what was made of Python numbers alone, and gives it the dtype of what is around it."""
     if is_weak:
         owner.__dict__["_is_weak"] = True
         return

@@ -53,7 +53,7 @@ def _make(cls: Any, names: dict[str, Any]) -> Any:
     def dtype(self: Any) -> Any:
         """The dtype of draws."""
         inherited = cls.dtype.fget(self)
-        return inherited if jnp.issubdtype(inherited, jnp.floating) else self.probs.dtype
+        return inherited if jnp.issubdtype(inherited, jnp.floating) else self._present.dtype
 
     def to_distrax(self: Any) -> Any:
         """The object of distrax with the same parameters."""

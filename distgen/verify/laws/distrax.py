@@ -151,8 +151,10 @@ def composable(case: Case) -> None:
     assert_same(act(back, value, kind), act(d, value, kind), "an object that went to distrax and back acts")
     if kind == "bijector":
         image = d.forward(value)
-        got, expected = other.inverse_and_log_det(image), d.inverse_and_log_det(image)
-        assert_close(got, expected, "the object of distrax acts", ulp=NARROWED_ULP, dtype=jnp.bfloat16)
+        expected = outcome(lambda: case.reference().inverse_and_log_det(image))
+        if not isinstance(expected, Exception):
+            got = other.inverse_and_log_det(image)
+            assert_close(got, expected, "the object of distrax acts", ulp=NARROWED_ULP, dtype=jnp.bfloat16)
     if kind == "distribution":
         other.sample(seed=key)
         assert_same(back.sample(seed=key), d.sample(seed=key), "a draw of an object that went and came back")
