@@ -49,6 +49,7 @@ def test_no_rank_is_promoted_no_key_used_twice_and_nothing_leaks(subject: Subjec
         if case.batch_shape:
             assert at(back, 0).batch_shape == ((3,) if leaves else ())
             assert at(back, (..., None, 1)).batch_shape == ((2, 1) if leaves else ())
+        if case.batch_shape and len(leaves) == len(jax.tree.leaves(d)):
             assert jax.vmap(lambda d: d, axis_size=2)(d).batch_shape == d.batch_shape
     if subject.plan.kind == "distribution":
         # The samplers are distrax's, and promote ranks.
