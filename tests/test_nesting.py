@@ -335,3 +335,53 @@ def test_python_numbers_take_the_dtype_of_arrays_around_them() -> None:
         assert g.Transformed(g.Normal(narrow, 1.0), wide).dtype == jnp.float64
         crossed = jax.jit(lambda b: b)(bijector)
         assert jax.tree.structure(crossed) == jax.tree.structure(bijector)
+
+
+class TestWhatAMatrixFound:
+    """Each of these once was wrong."""
+
+    def test_integers_stay_integers(self) -> None:
+        d = g.Deterministic(jnp.array([1, 2]))
+        assert d.dtype == d.sample(seed=KEY).dtype == jnp.int32
+
+    def test_a_used_lambda_of_distrax_is_still_the_same(self) -> None:
+        raw = distrax.Transformed(distrax.Normal(0.0, 1.0), jnp.sinh)
+        fresh = g.from_distrax(raw)
+        raw.bijector.inverse_and_log_det(jnp.float32(0.5))
+        raw.bijector.forward_and_log_det(jnp.float32(0.5))
+        assert jax.tree.structure(g.from_distrax(raw)) == jax.tree.structure(fresh)
+        assert float(g.Transformed(g.Normal(1.0, 1.0), jnp.sinh).kl_divergence(raw)) == pytest.approx(0.5)
+
+    def test_python_numbers_keep_narrow_dtypes_narrow(self) -> None:
+        narrow = jnp.zeros(3, jnp.bfloat16)
+        d = g.Transformed(g.Normal(narrow, 1.0), g.ScalarAffine(1.0, 2.0))
+        assert d.dtype == d.log_prob(narrow).dtype == jnp.bfloat16
+
+    def test_shapes_and_dtypes_of_abstract_objects(self) -> None:
+        for d in (
+            g.Transformed(g.MultivariateNormalTri(A), g.DiagLinear(B)),
+            g.straight_through_wrapper(g.OneHotCategorical)(logits=A),
+        ):
+            abstract = jax.eval_shape(lambda d: d, d)
+            assert (abstract.batch_shape, abstract.event_shape, abstract.dtype) == ((), (3,), jnp.float32)
+
+    def test_distributions_of_one_name_are_told_apart(self) -> None:
+        with pytest.raises(ValueError, match="must have the same batch shape"):
+            g.Joint([g.Normal(jnp.zeros(1), 1.0), g.Normal(jnp.zeros(3), 1.0)])
+
+    def test_a_mixture_must_be_categorical(self) -> None:
+        with pytest.raises(TypeError, match="must be categorical, but is a Normal"):
+            g.MixtureSameFamily(g.Normal(0.0, 1.0), g.Normal(A, B))
+
+    def test_the_object_of_distrax_has_all_methods(self) -> None:
+        for b in (g.DiagLinear(B), g.DiagPlusLowRankLinear(B, jnp.ones((3, 1)), jnp.ones((3, 1)))):
+            raw = b.to_distrax()
+            assert np.allclose(raw.inverse(raw.forward(A)), A, rtol=1e-5)
+        mixture = g.MixtureOfTwo(0.25, g.Normal(A, B), g.Normal(A, B))
+        assert np.array_equal(mixture.to_distrax().sample(seed=KEY), mixture.sample(seed=KEY))
+
+    def test_an_attribute_of_the_users_is_no_leaf(self) -> None:
+        d = g.straight_through_wrapper(g.OneHotCategorical)(logits=A)
+        treedef = jax.tree.structure(d)
+        d.note = "mine"
+        assert jax.tree.structure(d) == treedef
