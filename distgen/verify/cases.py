@@ -127,12 +127,16 @@ class Case:
         children = {n: _map(Case.build_from, child, nested[n]) for n, child in self.children.items()}
         return self.subject.generated(**arrays, **children, **self.statics)
 
-    def axes(self) -> Any:
-        """0 for each of `inputs()` that has all dimensions of its batch, None for the others."""
+    def axes(self, least: int | None = None) -> Any:
+        """0 for each of `inputs()` that has all dimensions of the batch, None for the others.
+
+        What is nested without a batch of the `least` rank, that of its owner, has none of them.
+        """
         rank = len(self.batch_shape)
+        least = rank if least is None else least
         ranks = {name: array.ndim - self.event_ndims(name) for name, array in self.arrays.items()}
-        arrays = {name: 0 if own == rank else None for name, own in ranks.items()}
-        return arrays, {name: _map(Case.axes, child) for name, child in self.children.items()}
+        arrays = {name: 0 if own == rank >= least else None for name, own in ranks.items()}
+        return arrays, {name: _map(lambda c: c.axes(least), child) for name, child in self.children.items()}
 
     @property
     def arguments(self) -> dict[str, Any]:

@@ -91,6 +91,10 @@ def scaled(params: jax.Array, x: jax.Array) -> jax.Array:
     return jnp.exp(params) * x
 
 
+def unscaled(params: jax.Array, y: jax.Array) -> jax.Array:
+    return y / jnp.exp(params)
+
+
 def scaled_wave(params: jax.Array, x: jax.Array) -> jax.Array:
     """A conditioner with weights."""
     return jnp.sin(params * x)
@@ -205,7 +209,7 @@ def _mixture_same_family(
 def _transformed(forest: Forest, subject: Subject, batch: Shape, event_ndims: int, depth: int) -> Case:
     children = {
         "distribution": forest.distribution(batch, event_ndims, depth),
-        "bijector": forest.bijector(batch, event_ndims, depth),
+        "bijector": forest.bijector(forest.choose(((), batch)), event_ndims, depth),
     }
     return forest.case(subject, batch, children=children)
 
@@ -233,7 +237,10 @@ def _hmm(forest: Forest, subject: Subject, batch: Shape, event_ndims: int, depth
 
 def _block(forest: Forest, subject: Subject, batch: Shape, event_ndims: int, depth: int) -> Case:
     ndims = max(event_ndims, 1)
-    child = forest.bijector((*batch, *(SIZE,) * ndims), 0, depth)
+    # A scalar bijector has neither a batch nor a block of its own.
+    is_scalar = forest.choose((False, True))
+    batch = () if is_scalar else batch
+    child = forest.bijector(() if is_scalar else (*batch, *(SIZE,) * ndims), 0, depth)
     statics = {"ndims": ndims}
     return forest.case(
         subject, batch, children={"bijector": child}, statics=statics, event_shape=(SIZE,) * ndims
@@ -241,7 +248,7 @@ def _block(forest: Forest, subject: Subject, batch: Shape, event_ndims: int, dep
 
 
 def _chain(forest: Forest, subject: Subject, batch: Shape, event_ndims: int, depth: int) -> Case:
-    children = [forest.bijector(batch, event_ndims, depth) for _ in range(2)]
+    children = [forest.bijector(shape, event_ndims, depth) for shape in (batch, forest.choose(((), batch)))]
     event = (SIZE,) * event_ndims
     return forest.case(subject, batch, children={"bijectors": children}, event_shape=event)
 
@@ -253,7 +260,8 @@ def _inverse(forest: Forest, subject: Subject, batch: Shape, event_ndims: int, d
 
 def _lambda(forest: Forest, subject: Subject, batch: Shape, event_ndims: int, depth: int) -> Case:
     if forest.choose((False, True)):
-        return forest.case(subject, (), statics={"forward": scaled}, params=())
+        # distrax derives no inverse through a captured array.
+        return forest.case(subject, (), statics={"forward": scaled, "inverse": unscaled}, params=())
     statics = forest.choose(({"forward": affine}, {"inverse": affine_inverse}, {"forward": growing}))
     return forest.case(subject, (), statics=statics)
 
