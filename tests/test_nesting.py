@@ -233,7 +233,8 @@ class TestFunctions:
 
 class TestConversion:
     def test_there_and_back_changes_no_value_and_no_draw(self) -> None:
-        raw = distrax.Transformed(distrax.Normal(A, B), distrax.ScalarAffine(0.5, log_scale=B))
+        log_scale = jnp.array([0.1, 0.5, 0.1])
+        raw = distrax.Transformed(distrax.Normal(A, B), distrax.ScalarAffine(0.5, log_scale=log_scale))
         ours = g.from_distrax(raw)
         assert type(ours) is g.Transformed and type(ours.bijector) is g.ScalarAffine
         back = ours.to_distrax()
