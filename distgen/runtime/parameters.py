@@ -245,7 +245,11 @@ def _convert(values: Mapping[Field, Any], known: dict[str, Any], owner: Any) -> 
     children = [x for value in known.values() for x in nesting.objects(value)]
     floating += [leaf for x in children for leaf in _strong_leaves(x)]
     dtype = jnp.result_type(*(floating or [float]))
-    _settle(known, dtype, owner, is_weak=bool(floating) and not any(map(_is_strong, floating)))
+    if not any(map(_is_strong, floating)):
+        # Made of Python numbers alone: an owner with arrays may choose the dtype.
+        owner.__dict__["_is_weak"] = True
+    else:
+        known.update({name: _settled(value, dtype) for name, value in known.items()})
 
     def dtype_of(f: Field, x: Any) -> Any:
         chosen = known.get(f.dtype, dtype)
@@ -258,16 +262,11 @@ def _convert(values: Mapping[Field, Any], known: dict[str, Any], owner: Any) -> 
     return {f.name: jnp.asarray(x, dtype=dtype_of(f, x)) for f, x in numbers.items()}, dtype
 
 
-def _settle(known: dict[str, Any], dtype: Any, owner: Any, *, is_weak: bool) -> None:
-    """Remembers what was made of Python numbers alone, and gives it the dtype of what is around it."""
-    if is_weak:
-        owner.__dict__["_is_weak"] = True
-        return
-    for name, value in known.items():
-        if any(getattr(x, "_is_weak", False) for x in nesting.objects(value)):
-            known[name] = nesting.map_objects(
-                lambda x: cast(x, dtype) if getattr(x, "_is_weak", False) else x, value
-            )
+def _settled(value: Any, dtype: Any) -> Any:
+    """Nested objects, with those that were made of Python numbers alone in `dtype`."""
+    if not any(getattr(x, "_is_weak", False) for x in nesting.objects(value)):
+        return value
+    return nesting.map_objects(lambda x: cast(x, dtype) if getattr(x, "_is_weak", False) else x, value)
 
 
 def _strong_leaves(x: Any) -> list[Any]:
