@@ -8,7 +8,9 @@ that it stays as it was when a transformation puts other leaves in their place.
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import itertools
 import json
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -45,14 +47,18 @@ def register(cls: Any) -> None:
 
     register_pytree_with_keys(cls, flatten_with_keys, unflatten, flatten)
     name = f"{cls.__module__}.{cls.__qualname__}"
-    # A class that is defined again, as happens in notebooks, needs a name of its own.
-    count = _DEFINITIONS[name] = _DEFINITIONS.get(name, 0) + 1
-    export.register_pytree_node_serialization(
-        cls,
-        serialized_name=name if count == 1 else f"{name}#{count}",
-        serialize_auxdata=_serialize,
-        deserialize_auxdata=_deserialize,
-    )
+    for count in itertools.count(_DEFINITIONS.get(name, 0) + 1):
+        # A class that is defined again, as happens in notebooks, needs a name of its own; so does one that
+        # is derived from classes of another generated package.
+        with contextlib.suppress(ValueError):
+            export.register_pytree_node_serialization(
+                cls,
+                serialized_name=name if count == 1 else f"{name}#{count}",
+                serialize_auxdata=_serialize,
+                deserialize_auxdata=_deserialize,
+            )
+            _DEFINITIONS[name] = count
+            return
 
 
 def register_divergence(cls: Any, divergence: Callable[..., Any]) -> None:
