@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import distrax
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -77,3 +78,5 @@ def test_the_package_converts_the_objects_of_its_classes_only(
     assert float(converted.scale) == 1.5
     assert type(converted.to_distrax()) is type(raw)
     assert g.from_distrax(raw) is raw
+    with pytest.raises(TypeError, match="OneHotCategorical has no counterpart in this package"):
+        safe.straight_through_wrapper(distrax.OneHotCategorical)

@@ -30,15 +30,19 @@ def straight_through_wrapper(Distribution: Any) -> Any:
         Distribution: OneHotCategorical of this package or of distrax, or a subclass.
 
     Raises:
-        TypeError: for other classes, whose draws do not have the shape of the probabilities.
+        TypeError: for other classes, whose draws do not have the shape of the probabilities, and for one that
+            this package has no counterpart of.
     """
     ours = counterpart(Distribution)
     bases = getattr(ours, "__mro__", ())
-    if distrax.OneHotCategorical not in bases or Finished not in bases:
+    name = getattr(Distribution, "__name__", Distribution)
+    if distrax.OneHotCategorical not in bases:
         raise TypeError(
-            "A class of one-hot distributions is expected, such as OneHotCategorical, but not "
-            f"{getattr(Distribution, '__name__', Distribution)}, whose draws have another shape than probs."
+            f"A class of one-hot distributions is expected, such as OneHotCategorical, but not {name}, whose "
+            "draws have another shape than probs."
         )
+    if Finished not in bases:
+        raise TypeError(f"{name} has no counterpart in this package: write a spec that wraps it.")
     return _classes.of(ours)
 
 
