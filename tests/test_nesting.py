@@ -68,6 +68,12 @@ def test_parameters_of_children_are_broadcast_with_the_composite() -> None:
     assert blocked.batch_shape == (4,) and blocked[0].event_shape == (2,)
 
 
+def test_a_chain_of_any_sequence_is_the_same() -> None:
+    listed, tupled = g.Chain([g.Tanh(), g.Shift(A)]), g.Chain((jnp.tanh, g.Shift(A)))
+    assert jax.tree.structure(listed) == jax.tree.structure(tupled)
+    assert isinstance(tupled.bijectors, list)
+
+
 def test_draws_of_a_batch_of_bijectors_are_independent() -> None:
     d = g.Transformed(g.Normal(0.0, 1.0), g.ScalarAffine(jnp.zeros(2), 1.0))
     first, second = d.sample(seed=KEY)

@@ -151,6 +151,7 @@ def _plan_nested(context: Context, plan: ClassPlan, found: _Found, name: str, pa
     if conversion:
         found.words.append(_CONVERT[conversion])
         options["convert"] = _CONVERT[conversion].name
+        options["is_list"] = "True" if parameter.kind == "bijectors" else None
     if parameter.kind == "function":
         found.words.append(_FUNCTION_PARAMETER)
     # A function or a pytree that is not given is one without leaves.

@@ -115,15 +115,19 @@ class Child(_Stored):
 
     Attributes:
         convert: makes an object of this package of an argument, such as a distribution of TFP.
+        is_list: whether it is a list of objects, which may be given as any sequence.
         extends_batch: always true: a composite has the batch shape that its children have together.
     """
 
     convert: Callable[[Any], Any] = field(kw_only=True)
+    is_list: bool = field(default=False, kw_only=True)
     extends_batch: bool = field(default=True, init=False)
 
     expected: ClassVar[str] = "a distribution or a bijector"
 
     def prepare(self, value: Any) -> Any:
+        if self.is_list:
+            return [self.convert(x) for x in value]
         return nesting.map_objects(self.convert, value)
 
     def batch_shape(self, value: Any, owner: Any) -> Shape:
