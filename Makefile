@@ -3,13 +3,14 @@
 PYTHON ?= python3
 SPECS ?= specs/
 JOBS ?= auto
+EXAMPLES ?= 60
 
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install build test lint drift check bench clean
+.PHONY: help install build test verify lint drift check bench mutants clean
 
 help: ## Show the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' $(firstword $(MAKEFILE_LIST))
@@ -23,6 +24,9 @@ build: $(INSTALLED) ## Compile the specs into generated/
 test: $(INSTALLED) ## Run the tests
 	$(BIN)/python -m pytest -n $(JOBS) --maxprocesses 8
 
+verify: $(INSTALLED) ## Put many more cases to the laws, those of distrax too, and write report.html
+	$(BIN)/distgen verify --baseline --examples $(EXAMPLES) --report report.html $(SPECS)
+
 lint: $(INSTALLED) ## Check style and types
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
@@ -35,6 +39,9 @@ check: drift lint test ## Run all that a change must pass
 
 bench: $(INSTALLED) ## Run the benchmarks
 	$(BIN)/python -m benchmarks
+
+mutants: $(INSTALLED) ## Check that the laws catch deliberate faults
+	$(BIN)/python -m mutants
 
 clean: ## Remove .venv and all that the tools leave behind
 	rm -rf $(VENV) build dist .hypothesis .pytest_cache .mypy_cache .ruff_cache .jax_cache

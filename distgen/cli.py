@@ -17,20 +17,19 @@ import click
 
 from distgen import __version__
 from distgen.compiler import SUFFIXES
-from distgen.diagnostics import Diagnostic, has_errors, in_order
+from distgen.diagnostics import has_errors
+from distgen.invocation import BUG, DRIFT, MISTAKE, compile_all, load_config, relative, stop_on_errors
 from distgen.reporting import Style, report, report_drift, summary
+from distgen.verify.command import verify
 
 if TYPE_CHECKING:
-    from distgen.compiler import Compilation
     from distgen.config import Config
-
-FINE, DRIFT, MISTAKE, BUG = 0, 1, 2, 70
 
 
 @click.group(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Exit status: 0 fine; 1 drift; 2 a mistake in specs, options or configuration; "
-    "70 a bug of distgen.",
+    epilog="Exit status: 0 fine; 1 drift, or a broken law; 2 a mistake in specs, options or configuration; "
+    "70 a bug of distgen; 130 interrupted.",
 )
 @click.version_option(__version__, prog_name="distgen")
 def cli() -> None:
@@ -81,12 +80,12 @@ def build(  # noqa: PLR0917 - click passes them by name
 
     if check + diff + dry_run > 1:
         raise click.UsageError("--check, --diff and --dry-run exclude each other.")
-    config = _load_config(style)
+    config = load_config(style)
     paths = specs or config.spec_paths
     command = _command(specs, output, config)
     result = run(
-        [*map(_relative, paths)],
-        _relative(output or config.output_path),
+        [*map(relative, paths)],
+        relative(output or config.output_path),
         root=config.root,
         force=force,
         preview=check or diff,
@@ -117,7 +116,7 @@ def build(  # noqa: PLR0917 - click passes them by name
 @click.argument("specs", nargs=-1, type=click.Path(path_type=Path))
 def list_(specs: tuple[Path, ...]) -> None:
     """List the classes that SPECS describe, one a line: name, wrapped class, finished parameters, spec."""
-    compilation = _compile(specs)
+    compilation = compile_all(specs)
     for name, plan in sorted(compilation.plans.items()):
         parameters = ", ".join(field.name for field in plan.fields)
         click.echo(
@@ -140,7 +139,7 @@ def show(name: str, what: str, specs: tuple[Path, ...]) -> None:
     """Show what distgen makes of the class NAME."""
     from distgen.diagnostics import did_you_mean, valid_choices
 
-    compilation = _compile(specs)
+    compilation = compile_all(specs)
     if name not in compilation.plans:
         hint = did_you_mean(name, compilation.plans, otherwise=valid_choices(compilation.plans))
         raise click.UsageError(f"no spec describes a class '{name}'; {hint}")
@@ -156,7 +155,7 @@ def show(name: str, what: str, specs: tuple[Path, ...]) -> None:
         from distgen.render import render_class
 
         formatted, diagnostics = format_sources({f"{plan.module}.py": render_class(plan)})
-        _stop_on_errors(diagnostics)
+        stop_on_errors(diagnostics)
         click.echo(formatted[f"{plan.module}.py"], nl=False)
 
 
@@ -182,6 +181,9 @@ def schema() -> None:
     click.echo(json.dumps(json_schema(), indent=2))
 
 
+cli.add_command(verify)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """The entry point: an exception that escapes is a bug, told as one."""
     for stream in (sys.stdout, sys.stderr):
@@ -197,37 +199,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         click.echo(f"distgen: internal error: {type(error).__name__}: {error}", err=True)
         click.echo(f"This is a bug of distgen. Details are in {file}; please report it with them.", err=True)
         sys.exit(BUG)
-
-
-def _load_config(style: Style = "text") -> Config:
-    from distgen.config import load_config
-
-    config, diagnostics = load_config(Path.cwd())
-    _stop_on_errors(diagnostics, style)
-    return config
-
-
-def _compile(specs: Sequence[Path]) -> Compilation:
-    from distgen.compiler import compile_specs, read_specs
-
-    config = _load_config()
-    files, diagnostics = read_specs([*map(_relative, specs or config.spec_paths)], config.root)
-    compilation, found = compile_specs(files)
-    _stop_on_errors(in_order(diagnostics + found))
-    return compilation
-
-
-def _stop_on_errors(diagnostics: Sequence[Diagnostic], style: Style = "text") -> None:
-    if diagnostics:
-        report(diagnostics, style)
-    if has_errors(diagnostics):
-        raise SystemExit(MISTAKE)
-
-
-def _relative(path: Path) -> Path:
-    """The path from the working directory, where it lies below it."""
-    here = Path.cwd()
-    return path.relative_to(here) if path.is_absolute() and path.is_relative_to(here) else path
 
 
 def _command(specs: Sequence[Path], output: Path | None, config: Config) -> str:

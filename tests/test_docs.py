@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from commandline import run
 
 from distgen import spec
 from distgen.cli import main
+from distgen.verify.laws import LAWS
 from distgen.vocabulary import Vocabulary, Word, load_vocabulary
 
 ROOT = Path(__file__).parent.parent
@@ -42,6 +44,10 @@ def test_code_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(ROOT)
     monkeypatch.syspath_prepend(tmp_path)
+    if page.name == "verify.md":
+        # Its commands are for a project that has specs and a generated package.
+        for name in ("specs", "generated"):
+            (tmp_path / name).symlink_to(ROOT / name)
     namespace: dict[str, Any] = {"__name__": page.stem}
     for language, code in BLOCK.findall(page.read_text()):
         if file := re.match(r"# (\S+\.\w+)\n", code):
@@ -50,6 +56,11 @@ def test_code_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         elif language == "python":
             _run(code, namespace)
         for command in re.findall(r"^distgen (.+)$", code, re.MULTILINE):
+            if command.startswith("verify"):
+                # Apart from this run of pytest.
+                done = run(*shlex.split(command), "-j", "0", cwd=tmp_path)
+                assert done.returncode == 0, done.stderr
+                continue
             with pytest.raises(SystemExit) as left:
                 main(shlex.split(command))
             assert not left.value.code, command
@@ -69,6 +80,13 @@ def _run(code: str, namespace: dict[str, Any]) -> None:
             with pytest.raises(Exception) as raised:
                 exec(text, namespace)
             assert raised.typename == claim[2], line
+
+
+def test_laws_have_a_section_each() -> None:
+    headings = re.findall(r"^### (\d+)\. (.+)$", (ROOT / "docs" / "laws.md").read_text(), re.MULTILINE)
+    names = {int(number): heading.lower().replace(" ", "-") for number, heading in headings}
+    assert [*names] == [*range(1, 22)]
+    assert {law.number: law.name for law in LAWS}.items() <= names.items()
 
 
 # A kind of class has the keys of all classes, which stand in one section, and those of its own.

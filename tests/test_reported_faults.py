@@ -342,3 +342,14 @@ def test_replace_finishes_what_changes_and_nothing_else() -> None:
     assert g.Normal(jnp.zeros(3), 1.0).replace(loc=jnp.zeros((2, 1))).batch_shape == (2, 3)
     with pytest.raises(TypeError, match=r"Normal has no parameter 'mean'; it has loc, scale\."):
         g.Normal(0.0, 1.0).replace(mean=0.0)
+
+
+def test_the_log_density_of_von_mises_at_large_concentrations() -> None:
+    # concentration cos(x) - log(2 pi I_0(concentration)), to 40 digits.
+    expected = {
+        100.0: [1.3823902436480708, 0.60215696658097611],
+        1000.0: [2.5348140437211898, -5.267518726949757],
+    }
+    for concentration, values in expected.items():
+        got = g.VonMises(0.0, concentration).log_prob(jnp.array([0.0, 0.125]))
+        np.testing.assert_allclose(got, values, rtol=0, atol=4e-6)

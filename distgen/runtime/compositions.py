@@ -12,6 +12,7 @@ from jax import Array
 from . import nesting
 from .conversion import build
 from .dtypes import widened
+from .sharding import has_explicit_axes, without_shardings
 
 __all__ = [
     "base_loc",
@@ -147,4 +148,7 @@ def _image(distribution: Any, bijector: Any) -> Any:
     """Shape and dtype of an event of each distribution of the batch, mapped by the bijector."""
     shape = (*distribution.batch_shape, *distribution.event_shape)
     event = jax.ShapeDtypeStruct(shape, distribution.dtype)
+    if has_explicit_axes():
+        # How an event would have to be sharded to be mapped is no matter of its shape.
+        bijector = without_shardings(bijector)
     return jax.eval_shape(lambda bijector, x: bijector.forward(x), bijector, event)

@@ -15,9 +15,10 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from . import nesting
+from . import nesting, sharding
 from .functions import NO_FUNCTION, NO_PARAMS, FunctionParameter, as_function, with_strong_leaves
 from .indexing import index_batch
+from .sharding import Spec
 
 __all__ = ["Child", "Field", "Function", "Pytree", "Static"]
 
@@ -99,11 +100,14 @@ class Field(_Stored):
     def batch_shape(self, value: Array, owner: Any) -> Shape:
         return value.shape[: max(value.ndim - self.event_ndims(owner), 0)]
 
-    def broadcast(self, value: Array, shape: Shape, owner: Any) -> Array:
+    def batch_spec(self, value: Array, owner: Any) -> Spec:
+        return sharding.array_spec(value)[: max(value.ndim - self.event_ndims(owner), 0)]
+
+    def broadcast(self, value: Array, shape: Shape, owner: Any, spec: Spec) -> Array:
         ndims = self.event_ndims(owner)
         event = value.shape[max(value.ndim - ndims, 0) :]
         target = (*shape, *(1,) * (ndims - len(event)), *event)
-        return value if value.shape == target else jnp.broadcast_to(value, target)
+        return value if value.shape == target else sharding.broadcast_to(value, target, spec)
 
     def at(self, value: Array, index: Any, owner: Any, inner: int) -> Array:
         return index_batch(value, index, self.event_ndims(owner) + inner)
@@ -135,13 +139,18 @@ class Child(_Stored):
         shapes = (nesting.batch_shape(x) for x in nesting.objects(value))
         return jnp.broadcast_shapes(*(shape[: max(len(shape) - inner, 0)] for shape in shapes))
 
-    def broadcast(self, value: Any, shape: Shape, owner: Any) -> Any:
+    def batch_spec(self, value: Any, owner: Any) -> Spec:
+        inner = self.inner_ndims(owner)
+        specs = (nesting.batch_spec(x) for x in nesting.objects(value))
+        return sharding.common_spec(spec[: max(len(spec) - inner, 0)] for spec in specs)
+
+    def broadcast(self, value: Any, shape: Shape, owner: Any, spec: Spec) -> Any:
         inner = self.inner_ndims(owner)
 
         def broadcast(x: Any) -> Any:
             own = nesting.batch_shape(x)
             kept = own[max(len(own) - inner, 0) :]
-            return nesting.broadcast(x, (*shape, *(1,) * (inner - len(kept)), *kept))
+            return nesting.broadcast(x, (*shape, *(1,) * (inner - len(kept)), *kept), spec)
 
         return nesting.map_objects(broadcast, value)
 
@@ -164,7 +173,10 @@ class _Unbatched(_Stored):
     def batch_shape(self, value: Any, owner: Any) -> Shape:
         return ()
 
-    def broadcast(self, value: Any, shape: Shape, owner: Any) -> Any:
+    def batch_spec(self, value: Any, owner: Any) -> Spec:
+        return ()
+
+    def broadcast(self, value: Any, shape: Shape, owner: Any, spec: Spec) -> Any:
         return value
 
     def at(self, value: Any, index: Any, owner: Any, inner: int) -> Any:

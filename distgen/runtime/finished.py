@@ -12,6 +12,7 @@ from .functions import FunctionParameter
 from .nesting import have_equal_structures
 from .parameters import Parameters
 from .registration import own_attributes, register
+from .sharding import Spec
 
 __all__ = ["Finished", "FinishedBijector", "FinishedDistribution"]
 
@@ -117,9 +118,13 @@ class Finished:
         copy.__dict__.update(attributes)
         return copy
 
-    def _broadcast(self, batch_shape: tuple[int, ...]) -> Self:
+    def _batch_spec(self) -> Spec:
+        """How the batch is sharded over explicit axes."""
+        return self._parameters.batch_spec(self)
+
+    def _broadcast(self, batch_shape: tuple[int, ...], spec: Spec = ()) -> Self:
         fields = self._parameters.present(self).items()
-        return self._with({f.attribute: f.broadcast(value, batch_shape, self) for f, value in fields})
+        return self._with({f.attribute: f.broadcast(value, batch_shape, self, spec) for f, value in fields})
 
     def _at(self, index: Any, inner: int = 0) -> Self:
         """The object at `index` of its batch dimensions but the last `inner` ones."""

@@ -76,7 +76,7 @@ def spline_knot_slopes(params: Array, boundary_slopes: str, min_knot_slope: floa
     # The offset makes the slope 1 where the parameter is 0.
     offset = jnp.log(jnp.exp(1.0 - smallest) - 1.0)
     slopes = jax.nn.softplus(raw + offset) + smallest
-    one = jnp.ones((*slopes.shape[:-1], 1), slopes.dtype)
+    one = jnp.ones_like(slopes[..., :1])
     match boundary_slopes:
         case "unconstrained":
             return slopes
@@ -117,6 +117,5 @@ def _boundaries(params: Array, range_min: float, range_max: float, min_bin_size:
         )
     sizes = jax.nn.softmax(params, axis=-1) * (size - count * min_bin_size) + min_bin_size
     inside = range_min + jnp.cumsum(sizes[..., :-1], axis=-1)
-    end = (*params.shape[:-1], 1)
-    lower, upper = (jnp.full(end, value, params.dtype) for value in (range_min, range_max))
+    lower, upper = (jnp.full_like(params[..., :1], value) for value in (range_min, range_max))
     return jnp.concatenate([lower, inside, upper], axis=-1)

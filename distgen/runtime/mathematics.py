@@ -6,6 +6,7 @@ objects stands in `compositions`, and what is about bijectors in `bijections`.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import distrax
@@ -28,6 +29,7 @@ __all__ = [
     "nothing",
     "tempered_logits",
     "unless_same",
+    "von_mises_log_prob",
     "von_mises_sample_n",
 ]
 
@@ -111,6 +113,14 @@ def categorical_uniform_sample_n(low: Array, high: Array, logits: Array, key: Ar
     distribution = distrax.CategoricalUniform(low=low, high=high, logits=logits)
     draws: Array = distribution._inverse_cdf(quantile)
     return draws.astype(low.dtype)
+
+
+def von_mises_log_prob(loc: Array, concentration: Array, value: Array) -> Array:
+    """The log density, with the exponential of the concentration taken out of the Bessel function."""
+    log_bessel = jnp.log(jax.scipy.special.i0e(concentration))
+    # cos(x) - 1, without cancellation.
+    deviation = -2 * jnp.sin((value - loc) / 2) ** 2
+    return concentration * deviation - math.log(2 * math.pi) - log_bessel
 
 
 def von_mises_sample_n(loc: Array, concentration: Array, key: Array, n: int) -> Array:

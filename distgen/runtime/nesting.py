@@ -11,6 +11,7 @@ import jax
 __all__ = [
     "at",
     "batch_shape",
+    "batch_spec",
     "broadcast",
     "have_equal_structures",
     "is_object",
@@ -61,9 +62,17 @@ def batch_shape(x: Any) -> tuple[int, ...]:
     return tuple(getattr(x, "_batch_shape", ()))
 
 
-def broadcast(x: Any, shape: tuple[int, ...]) -> Any:
-    """The object with its parameters broadcast to a batch shape. Foreign objects stay as they are."""
-    return x._broadcast(shape) if hasattr(x, "_broadcast") else x
+def batch_spec(x: Any) -> tuple[Any, ...]:
+    """How the batch of an object is sharded over explicit axes (see `sharding`), as far as it tells."""
+    return x._batch_spec() if hasattr(x, "_batch_spec") else ()
+
+
+def broadcast(x: Any, shape: tuple[int, ...], spec: tuple[Any, ...]) -> Any:
+    """The object with its parameters broadcast to a batch shape that is sharded like `spec`.
+
+    Foreign objects stay as they are.
+    """
+    return x._broadcast(shape, spec) if hasattr(x, "_broadcast") else x
 
 
 def at(x: Any, index: Any, inner: int) -> Any:

@@ -10,7 +10,8 @@ together. Finishing happens once, in the constructor, in this order:
 5. check event dimensions, and what else the class asks of its arguments;
 6. finish each array by its own function (normalise, factorise, ...);
 7. fill in defaults;
-8. broadcast, so that every array reads `batch_shape + event dimensions`, in nested objects too;
+8. broadcast, so that every array reads `batch_shape + event dimensions`, in nested objects too, and is
+   sharded like those that have the batch;
 9. copy what would share a buffer, so that an object can be donated.
 """
 
@@ -27,6 +28,7 @@ from jax import Array
 from . import nesting
 from .dtypes import cast
 from .fields import Child, Field, Function, Pytree, Static
+from .sharding import Spec, common_spec, has_explicit_axes
 
 __all__ = ["ArgumentError", "Check", "Parameters", "unaliased"]
 
@@ -142,6 +144,10 @@ class Parameters:
         """The batch shape that the fields of an object have together."""
         return jnp.broadcast_shapes(*(f.batch_shape(x, owner) for f, x in self.present(owner).items()))
 
+    def batch_spec(self, owner: Any) -> Spec:
+        """How the batch of an object is sharded over explicit axes."""
+        return common_spec(f.batch_spec(x, owner) for f, x in self.present(owner).items())
+
     def _check_selection(self, given: set[str]) -> None:
         self._check_alternatives(given)
         for f in self.fields:
@@ -211,7 +217,10 @@ class Parameters:
                     f"`{f.argument}` must fit the batch shape of the other parameters, {batch_shape}, "
                     f"but its own is {shape}."
                 )
-        return {f: f.broadcast(value, batch_shape, owner) for f, value in values.items()}
+        spec: Spec = ()
+        if has_explicit_axes():
+            spec = common_spec(f.batch_spec(value, owner) for f, value in values.items())
+        return {f: f.broadcast(value, batch_shape, owner, spec) for f, value in values.items()}
 
 
 def _is_required(f: Stored) -> bool:

@@ -19,6 +19,7 @@ from tensorflow_probability.substrates import jax as tfp
 from . import nesting
 from .derived import DerivedClasses, forwarded
 from .finished import Finished
+from .sharding import Spec
 
 __all__ = ["Compatible", "compatible"]
 
@@ -57,8 +58,8 @@ class Compatible:
     def name(self) -> str:
         return self._tfp_name or f"TFPCompatible{self.to_base().name}"
 
-    def _broadcast(self, batch_shape: tuple[int, ...]) -> Any:
-        return compatible(nesting.broadcast(self.to_base(), batch_shape), self._tfp_name)
+    def _broadcast(self, batch_shape: tuple[int, ...], spec: Spec = ()) -> Any:
+        return compatible(nesting.broadcast(self.to_base(), batch_shape, spec), self._tfp_name)
 
     def _at(self, index: Any, inner: int = 0) -> Any:
         return compatible(nesting.at(self.to_base(), index, inner), self._tfp_name)

@@ -18,6 +18,7 @@ from .derived import DerivedClasses, plain_metaclass
 from .finished import Finished
 from .functions import FunctionParameter
 from .parameters import Parameters, unaliased
+from .sharding import Spec, has_explicit_axes
 from .tfp_compatible import compatible
 from .tfp_layouts import PARTS, Entry, Layout, Reader, Shape, as_whole, batch_shape, rank, stored, table
 
@@ -97,16 +98,17 @@ class FromTFP(Finished):
         values = {f"_{name}": value for name, value in reader.values.items()}
         self.__dict__.update(values, _parameterization=(is_batched, layout))
         if is_batched:
-            self.__dict__.update(self._broadcast(batch_shape(x) or ()).__dict__)
+            spec = self._batch_spec() if has_explicit_axes() else ()
+            self.__dict__.update(self._broadcast(batch_shape(x) or (), spec).__dict__)
         fields = unaliased(self._parameters.present(self))
         self.__dict__.update({f.attribute: value for f, value in fields.items()})
         if not type(x).__module__.startswith("tensorflow_probability."):
             # Those of TFP are known to be made of their parameters.
             _check(self, x)
 
-    def _broadcast(self, batch_shape: Shape) -> Self:
+    def _broadcast(self, batch_shape: Shape, spec: Spec = ()) -> Self:
         is_batched, _ = self._parameterization
-        return super()._broadcast(batch_shape) if is_batched else self
+        return super()._broadcast(batch_shape, spec) if is_batched else self
 
     def _at(self, index: Any, inner: int = 0) -> Self:
         is_batched, _ = self._parameterization

@@ -34,12 +34,13 @@ _ACTS = {"distribution": "log_prob", "bijector": "forward_and_log_det", "model":
 def event(case: Case, d: Any, seed: int = 0) -> Any:
     """What the object is put to: an event for each element of the batch, the same for equal shapes."""
     match case.subject.plan.kind:
-        case "distribution" if type(d).support.name in EVENTS:
-            return jnp.asarray(draw_event(d, seed), d.dtype)
+        case "distribution" if case.subject.support.name in EVENTS:
+            return jnp.asarray(draw_event(d, case.subject.support, seed), d.dtype)
         case "distribution":
             return d.sample(seed=jax.random.key(seed))
         case "bijector":
-            shape = (*d.batch_shape, *case.event_shape)
+            # A bijector of distrax does not tell its batch shape.
+            shape = (*getattr(d, "batch_shape", case.batch_shape), *case.event_shape)
         case "model":
             shape = (5,)
     return jnp.asarray(np.random.default_rng(seed).normal(size=shape), case.precision.dtype)

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from distgen.expression import Expression
 from distgen.plan import FieldPlan
-from distgen.spec import Nested, Parameter
+from distgen.spec import Parameter
 from distgen.verify.subjects import Subject
 from distgen.verify.values import draw_values
 
@@ -43,7 +43,12 @@ class Precision:
     x64: bool = False
 
     def __repr__(self) -> str:
-        return str(jnp.dtype(self.dtype)) + (" under x64" if self.x64 else "")
+        return self.name + (" under x64" if self.x64 else "")
+
+    @property
+    def name(self) -> str:
+        """The name of the dtype."""
+        return str(jnp.dtype(self.dtype))
 
     @property
     def natural(self) -> Precision:
@@ -125,7 +130,7 @@ class Case:
         """An object of the generated class, from arrays like `inputs()`."""
         arrays, nested = inputs
         children = {n: _map(Case.build_from, child, nested[n]) for n, child in self.children.items()}
-        return self.subject.generated(**arrays, **children, **self.statics)
+        return self._construct(self.subject.generated, arrays, children)
 
     def axes(self, least: int | None = None) -> Any:
         """0 for each of `inputs()` that has all dimensions of the batch, None for the others.
@@ -140,11 +145,12 @@ class Case:
 
     @property
     def arguments(self) -> dict[str, Any]:
+        """The arguments of the constructor."""
         children = {name: _map(Case.build, child) for name, child in self.children.items()}
-        return self.arrays | children | dict(self.statics)
+        return self._arguments(self.subject.generated, self.arrays, children)
 
     def build(self) -> Any:
-        """An object of the generated class."""
+        """An object of the class."""
         return self.subject.generated(**self.arguments)
 
     def reference(self) -> Any:
@@ -181,12 +187,19 @@ class Case:
             name: _map(lambda case: case._reference(keeps_scalars), child)
             for name, child in self.children.items()
         }
-        statics = dict(self.statics)
-        if isinstance(self.subject.spec.parameters.get("params"), Nested) and "params" in arrays:
-            # distrax knows no params: its functions capture them.
-            params = arrays.pop("params")
-            statics |= {n: jax.tree_util.Partial(f, params) for n, f in statics.items() if n in _WITH_PARAMS}
-        return self.subject.wrapped(**arrays, **children, **statics)
+        return self._construct(self.subject.wrapped, arrays, children)
+
+    def _construct(self, cls: Any, arrays: Mapping[str, Any], children: Mapping[str, Any]) -> Any:
+        return cls(**self._arguments(cls, arrays, children))
+
+    def _arguments(self, cls: Any, arrays: Mapping[str, Any], children: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments of the constructor of `cls`. Functions capture the params that it does not take."""
+        arguments = {**arrays, **children, **self.statics}
+        if "params" in arguments and "params" not in inspect.signature(cls).parameters:
+            params = arguments.pop("params")
+            functions = {n: f for n, f in self.statics.items() if n in _WITH_PARAMS}
+            arguments |= {n: jax.tree_util.Partial(f, params) for n, f in functions.items()}
+        return arguments
 
     def redrawn(self, seed: int = 1) -> Case:
         """A case of the same shapes with other values."""
@@ -294,7 +307,8 @@ def plain_case(draw: st.DrawFn, subject: Subject, precision: Precision) -> Case:
 
 def plain_event_shape(subject: Subject) -> tuple[int, ...]:
     """The shape of the events that a bijector without nested objects is put to."""
-    return (EVENT_SIZES["D"],) * int(getattr(subject.generated, "_event_ndims_in", 0))
+    ndims = subject.spec.derived.get("_event_ndims_in", 0)
+    return (EVENT_SIZES["D"],) * ndims if isinstance(ndims, int) else ()
 
 
 def _constructor(subject: Subject) -> Mapping[str, inspect.Parameter]:

@@ -7,6 +7,8 @@ from typing import Any
 
 import jax
 
+from distgen.verify.subjects import Subject
+
 
 @dataclass(frozen=True)
 class Exemption:
@@ -33,6 +35,12 @@ EXEMPTIONS = (
 )
 
 
+def reasons_for(law: int, subject: Subject) -> tuple[str, ...]:
+    """Why a law does not ask about all of a class; empty if it does."""
+    kinds = {f.kind for f in subject.plan.fields}
+    return tuple(e.reason for e in EXEMPTIONS if e.law == law and kinds & {*e.kinds})
+
+
 def leaves_under(law: int, d: Any) -> dict[str, Any]:
     """The leaves of an object that a law asks about, by path."""
     kinds = {kind for exemption in EXEMPTIONS if exemption.law == law for kind in exemption.kinds}
@@ -44,6 +52,9 @@ def _is_within(path: tuple[Any, ...], d: Any, kinds: set[str]) -> bool:
     """Whether the leaf at `path` lies in a field of one of the kinds, of the object or of a nested one."""
     for key in path:
         table = getattr(type(d), "_parameters", None)
+        if table is None and not isinstance(d, list | tuple | dict):
+            # A class that tells no kinds has no exempt leaves.
+            return False
         if table is None:
             d = d[key.key if hasattr(key, "key") else key.idx]
         elif any(type(f).__name__ in kinds for f in table.fields if f.name == key.name):

@@ -30,7 +30,7 @@ from distgen.verify.cases import (
     plain_case,
     plain_event_shape,
 )
-from distgen.verify.subjects import Subject
+from distgen.verify.subjects import Subject, Subjects
 
 T = TypeVar("T")
 Shape = tuple[int, ...]
@@ -119,7 +119,7 @@ def shift_by(params: jax.Array) -> Any:
 class Forest:
     """Where children come from: the classes at hand, and choices among them."""
 
-    subjects: Mapping[Any, Subject]
+    subjects: Subjects
     precision: Precision
     choose: Callable[[Sequence[T]], T]
 
@@ -309,7 +309,7 @@ DEPTH = 3
 def cases(
     draw: st.DrawFn,
     subject: Subject,
-    subjects: Mapping[Any, Subject],
+    subjects: Subjects,
     precisions: tuple[Precision, ...] = PRECISIONS,
 ) -> Case:
     """Cases of a class: nested ones are trees of depth three. `subjects` are the classes for children."""
@@ -323,7 +323,7 @@ def cases(
 
 def first_case(
     subject: Subject,
-    subjects: Mapping[Any, Subject],
+    subjects: Subjects,
     batch: Shape = (),
     precision: Precision = FLOAT32,
     seed: int = 0,

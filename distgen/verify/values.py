@@ -9,6 +9,7 @@ import numpy as np
 from numpy.random import Generator
 
 from distgen.expression import Expression
+from distgen.runtime.constraints import Constraint
 
 Array = np.ndarray[Any, Any]
 Shape = tuple[int, ...]
@@ -68,13 +69,12 @@ EVENTS: Mapping[str, Callable[..., Array]] = {
 }
 
 
-def draw_event(d: Any, seed: int = 0) -> Array:
-    """One event for each distribution of the batch, from the support of the class.
+def draw_event(d: Any, support: Constraint, seed: int = 0) -> Array:
+    """One event for each distribution of the batch, from the support.
 
     Raises:
         KeyError: for a support without a generator.
     """
-    support = type(d).support
     bounds = (getattr(d, b) if isinstance(b, str) else b for b in support.bounds)
     wide = (b if isinstance(b, int) else _as_numpy(b) for b in bounds)
     return EVENTS[support.name](np.random.default_rng(seed), d.batch_shape + d.event_shape, *wide)

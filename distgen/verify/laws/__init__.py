@@ -1,23 +1,28 @@
-"""The laws, by number. What is not here is put to whole packages (18: imports) in the tests."""
+"""The laws, and what it takes to put classes to them under pytest.
+
+# test_laws.py
+from distgen.verify import laws
+
+test_laws = laws.for_pytest(["specs"], "mypackage.distributions")
+"""
 
 from __future__ import annotations
 
-from distgen.verify.laws import distrax, structure, transformations
+from distgen.verify.cases import Case, Precision
+from distgen.verify.laws.examining import check, for_pytest
+from distgen.verify.laws.listing import LAWS
 from distgen.verify.laws.registry import Law
+from distgen.verify.subjects import Subject, load_baseline, load_subjects, place
 
-LAWS: tuple[Law, ...] = (
-    structure.only_finished_parameters,
-    structure.fixed_structure,
-    structure.blind_unflattening,
-    structure.named_leaves,
-    structure.round_trips,
-    transformations.jit,
-    transformations.one_trace,
-    transformations.batch_first,
-    transformations.control_flow,
-    transformations.derivatives,
-    distrax.same_interface,
-    distrax.same_values,
-    distrax.composable,
-    distrax.dtype_kept,
-)
+__all__ = [
+    "LAWS",
+    "Case",
+    "Law",
+    "Precision",
+    "Subject",
+    "check",
+    "for_pytest",
+    "load_baseline",
+    "load_subjects",
+    "place",
+]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any
 
 import jax
@@ -68,15 +69,15 @@ def batch_first(case: Case) -> None:
     batched = leaves_under(8, d)
     has_leaves = bool(batched)
     # What has no parameters fits any batch.
-    assert d.batch_shape == (case.batch_shape if has_leaves else ())
+    _assert_batch_shape(d, case.batch_shape if has_leaves else ())
     for name, leaf in batched.items():
         assert leaf.shape[: len(case.batch_shape)] == case.batch_shape, f"{name} has shape {leaf.shape}"
-    for f in case.fields if not case.subject.is_composite else ():
+    for f in case.fields if case.subject.is_finished and not case.subject.is_composite else ():
         leaf = d.finished()[f.name]
         assert leaf.shape[: leaf.ndim - len(f.event)] == case.batch_shape, f"{f.name} has shape {leaf.shape}"
     other = case.redrawn().build()
     stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), d, other)
-    assert stacked.batch_shape == ((2, *case.batch_shape) if has_leaves else ())
+    _assert_batch_shape(stacked, (2, *case.batch_shape) if has_leaves else ())
     # What is exempt is one for all: it can be mapped over, and not indexed.
     is_exempt = len(batched) < len(jax.tree.leaves(d))
     if has_leaves and not is_exempt:
@@ -95,20 +96,30 @@ def batch_first(case: Case) -> None:
         _assert_constructor_maps(case)
 
 
+def _assert_batch_shape(d: Any, expected: tuple[int, ...]) -> None:
+    # A bijector of distrax does not tell its batch shape.
+    found = getattr(d, "batch_shape", expected)
+    assert found == expected, f"batch shape {found} instead of {expected}"
+
+
 def _assert_indexable(case: Case, d: Any, stacked: Any) -> None:
+    if case.subject.plan.kind != "distribution" and not case.subject.is_finished:
+        # distrax has no index into a bijector, and names none for it.
+        return
     at = (lambda x, i: x[i]) if case.subject.plan.kind == "distribution" else (lambda x, i: x._at(i))
     assert_same(at(stacked, 0), d, "an object taken from a stack")
     assert_same(jax.jit(at)(stacked, 0), d, "an object taken at a traced index")
     assert at(stacked, (..., None)).batch_shape == (2, *case.batch_shape, 1)
     assert at(stacked, slice(1, None)).batch_shape == (1, *case.batch_shape)
     if case.subject.plan.kind == "distribution":
-        assert len(list(stacked)) == 2
+        # A distribution that clamps the index has no end.
+        assert len([*islice(stacked, 3)]) == 2, "iterating over a stack does not end where its batch does"
 
 
 def _assert_constructor_maps(case: Case) -> None:
     """`vmap` of the constructor over the first axis of whatever has it."""
     mapped = jax.vmap(case.build_from, in_axes=(case.axes(),))(case.inputs())
-    assert mapped.batch_shape == case.batch_shape
+    _assert_batch_shape(mapped, case.batch_shape)
     assert_close(mapped, case.build(), "the constructor mapped", ulp=8)
 
 
@@ -144,12 +155,29 @@ def derivatives(case: Case) -> None:
     """Derivatives with respect to an object are those with respect to its finished parameters."""
     d, kind = case.build(), case.subject.plan.kind
     value = event(case, d)
-    statics = {s.name: getattr(d, s.attribute) for s in d._parameters.statics}
-    if not jax.tree.leaves(d):
-        return
 
     def of_object(d: Any) -> Any:
         return sum(map(jnp.sum, jax.tree.leaves(act(d, value, kind))))
+
+    if case.subject.is_finished and jax.tree.leaves(d):
+        _assert_derivatives_of_finished(case, d, of_object)
+    elif jax.tree.leaves(d):
+        _assert_chain_rule(case, d, of_object)
+
+
+def _assert_chain_rule(case: Case, d: Any, of_object: Any) -> None:
+    """The derivative with respect to what an object is built from goes through that to the object."""
+    inputs = case.inputs()
+    if not all(jnp.issubdtype(x.dtype, jnp.floating) for x in jax.tree.leaves((inputs, d))):
+        return
+    expected = jax.grad(lambda inputs: of_object(case.build_from(inputs)))(inputs)
+    _, pullback = jax.vjp(case.build_from, inputs)
+    (got,) = pullback(jax.grad(of_object)(d))
+    assert_close(got, expected, "grad through the object", ulp=COMPILED_ULP)
+
+
+def _assert_derivatives_of_finished(case: Case, d: Any, of_object: Any) -> None:
+    statics = {s.name: getattr(d, s.attribute) for s in d._parameters.statics}
 
     def of_parameters(finished: dict[str, Any]) -> Any:
         return of_object(type(d).from_finished(**finished, **statics))
