@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from importlib import import_module
-from itertools import product
+from itertools import product, zip_longest
 from typing import Any
 
 import jax
@@ -116,6 +116,14 @@ class Case:
         """The fields that are there in this case."""
         (variant,) = (v for v in self.subject.plan.variants if v.label == self.variant)
         return variant.fields
+
+    @property
+    def levels(self) -> list[list[Case]]:
+        """The case, the cases of its children, those of their children, and so on."""
+        nested = [x for x in jax.tree.leaves([*self.children.values()], is_leaf=_is_case) if _is_case(x)]
+        below = [case.levels for case in nested]
+        merged = zip_longest(*below, fillvalue=())
+        return [[self], *([case for part in level for case in part] for level in merged)]
 
     @property
     def arrays(self) -> dict[str, jax.Array]:
@@ -230,7 +238,11 @@ class Case:
 
 def _map(function: Callable[..., Any], children: Any, *others: Any) -> Any:
     """Maps over the cases in a case, or in a list or dict of cases."""
-    return jax.tree.map(function, children, *others, is_leaf=lambda x: isinstance(x, Case))
+    return jax.tree.map(function, children, *others, is_leaf=_is_case)
+
+
+def _is_case(x: Any) -> bool:
+    return isinstance(x, Case)
 
 
 def make_case(

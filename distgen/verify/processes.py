@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -23,7 +24,7 @@ from typing import IO, Any
 
 import click
 
-FINE, BROKEN = 0, 1
+FINE, BROKEN, BUG = 0, 1, 70
 # Devices that each process on this machine pretends to have.
 _DEVICES = 2
 _POLL = 0.1
@@ -61,7 +62,7 @@ def main(  # noqa: PLR0917 - click passes them by name
     """Try classes over the devices of several processes, of which this is one.
 
     Where JAX finds out by itself which processes there are, as under SLURM, leave out the first three
-    options. Exit status: 0 if all is as without sharding, 1 if not.
+    options. Exit status: 0 if all is as without sharding, 1 if not; 70 if it could not be tried.
     """
     if (coordinator is None) + (processes is None) + (process is None) not in {0, 3}:
         raise click.UsageError("give all of --coordinator, --processes and --process, or none of them")
@@ -70,10 +71,17 @@ def main(  # noqa: PLR0917 - click passes them by name
     jax.config.update("jax_cpu_collectives_implementation", "gloo")
     jax.distributed.initialize(coordinator, processes, process)
     is_broken = False
-    for name, message in _try(specs, package, classes):
-        is_broken |= bool(message)
-        click.echo(_line(name, message, jax.process_index(), as_json))
-    jax.distributed.shutdown()
+    try:
+        for name, message in _try(specs, package, classes):
+            is_broken |= bool(message)
+            click.echo(_line(name, message, jax.process_index(), as_json))
+        jax.distributed.shutdown()
+    except click.ClickException:
+        raise
+    except Exception:
+        # Not with Python's 1, which would say that a class is broken.
+        traceback.print_exc()
+        sys.exit(BUG)
     sys.exit(BROKEN if is_broken else FINE)
 
 
@@ -171,7 +179,7 @@ class _Process:
         return [json.loads(line) for line in self._out if line.startswith("{") and line.endswith("}\n")]
 
     def has_died(self) -> bool:
-        """Whether it ended otherwise than by its own verdict: Python exits with 1 after an error, too."""
+        """Whether it ended otherwise than by a verdict; one that cannot even be imported exits with 1."""
         status = self.status()
         if status == BROKEN:
             return not any(line["message"] for line in self.results())
@@ -231,7 +239,9 @@ def _environment(further: Mapping[str, str]) -> dict[str, str]:
     flags = re.sub(r"--xla_force_host_platform_device_count=\d+", "", os.environ.get("XLA_FLAGS", ""))
     flags = f"{flags} --xla_force_host_platform_device_count={_DEVICES}".strip()
     path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
-    return {**os.environ, "JAX_PLATFORMS": "cpu", "XLA_FLAGS": flags, "PYTHONPATH": path, **further}
+    # What is compiled runs once.
+    chosen = {"JAX_PLATFORMS": "cpu", "XLA_FLAGS": flags, "JAX_DISABLE_MOST_OPTIMIZATIONS": "1"}
+    return {**os.environ, **chosen, "PYTHONPATH": path, **further}
 
 
 if __name__ == "__main__":

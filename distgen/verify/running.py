@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from distgen import __version__
 from distgen.verify.exemptions import reasons_for
 from distgen.verify.laws.departures import reasons
 from distgen.verify.laws.examining import Task
@@ -86,7 +87,7 @@ def plots_of(tasks: Sequence[Task]) -> tuple[Plot, ...]:
 
 def versions() -> dict[str, str]:
     """What the results depend on."""
-    found = {"distgen": version("distgen-jax"), "python": platform.python_version()}
+    found = {"distgen": __version__, "python": platform.python_version()}
     return found | {name: v for name in _PACKAGES if (v := _version(name))}
 
 

@@ -51,6 +51,10 @@ class Task:
     def __str__(self) -> str:
         return f"{self.group}-{self.law}-{'+'.join(self.backends)}"
 
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        # The protocol by which hypothesis shows an argument.
+        printer.text(str(self))
+
     @property
     def group(self) -> str:
         """What the class has in common with no other."""

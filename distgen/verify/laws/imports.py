@@ -25,7 +25,8 @@ import distrax
 from jax._src import xla_bridge
 
 def new():
-    return {m for m in sys.modules.keys() - there if m.startswith(package + ".") and "._" not in m}
+    names = {m for m in sys.modules.keys() - there if m == package or m.startswith(package + ".")}
+    return {m for m in names if "._" not in m.removeprefix(package)}
 
 package, found, there = sys.argv[1], {}, {*sys.modules}
 for module in [m.name for m in pkgutil.iter_modules(import_module(package).__path__, package + ".")]:
@@ -37,7 +38,8 @@ for module in [m.name for m in pkgutil.iter_modules(import_module(package).__pat
         except ImportError as error:
             found[module] = {"error": str(error)}
             continue
-        found[module] = {"others": sorted(new() - {module}), "backends": sorted(xla_bridge._backends)}
+        others = new() - {module, package}
+        found[module] = {"others": sorted(others), "backends": sorted(xla_bridge._backends)}
 print(json.dumps(found))
 """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -10,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from distgen.verify.acting import act, compiled_act, event
-from distgen.verify.agreement import assert_close, assert_same
+from distgen.verify.agreement import assert_close, assert_same, outcome
 from distgen.verify.cases import Case
 from distgen.verify.exemptions import leaves_under
 from distgen.verify.laws.registry import law
@@ -34,10 +35,24 @@ def jit(case: Case) -> None:
     for name in ("batch_shape", "event_shape", "dtype"):
         assert getattr(returned, name, None) == getattr(d, name, None), f"{name} of the object returned"
     assert_same(act(through, value, kind), expected, "the identity acts")
-    assert_close(compiled_act(d, value, kind), expected, "the object passed acts", ulp=COMPILED_ULP)
+    assert_close(
+        compiled_act(d, value, kind),
+        expected,
+        "the object passed acts",
+        ulp=COMPILED_ULP,
+        dtype=case.precision.dtype,
+    )
     closed = jax.jit(lambda value: act(d, value, kind))(value)
-    assert_close(closed, expected, "the object closed over acts", ulp=COMPILED_ULP)
-    assert_close(act(returned, value, kind), expected, "the object returned acts", ulp=COMPILED_ULP)
+    assert_close(
+        closed, expected, "the object closed over acts", ulp=COMPILED_ULP, dtype=case.precision.dtype
+    )
+    assert_close(
+        act(returned, value, kind),
+        expected,
+        "the object returned acts",
+        ulp=COMPILED_ULP,
+        dtype=case.precision.dtype,
+    )
 
 
 @law(7)
@@ -89,9 +104,15 @@ def batch_first(case: Case) -> None:
     mapped = jax.jit(jax.vmap(lambda d, x: act(d, x, kind)))(stacked, value)
     alone = [compiled_act(x, v, kind) for x, v in zip((d, other), values, strict=True)]
     expected = jax.tree.map(lambda *parts: jnp.stack(parts), *alone)
-    assert_close(mapped, expected, "an object mapped over acts", ulp=COMPILED_ULP)
+    assert_close(mapped, expected, "an object mapped over acts", ulp=COMPILED_ULP, dtype=case.precision.dtype)
     if kind != "model" and not is_exempt:
-        assert_close(compiled_act(stacked, value, kind), expected, "a stack acts", ulp=COMPILED_ULP)
+        assert_close(
+            compiled_act(stacked, value, kind),
+            expected,
+            "a stack acts",
+            ulp=COMPILED_ULP,
+            dtype=case.precision.dtype,
+        )
     if case.batch_shape and has_leaves and not is_exempt:
         _assert_constructor_maps(case)
 
@@ -138,7 +159,7 @@ def control_flow(case: Case) -> None:
     value = event(case, d)
     expected = compiled_act(d, value, kind)
     remat = jax.jit(jax.checkpoint(lambda d: act(d, value, kind)))
-    assert_close(remat(d), expected, "remat", ulp=COMPILED_ULP)
+    assert_close(remat(d), expected, "remat", ulp=COMPILED_ULP, dtype=_narrowest(case, value))
 
     @jax.custom_vjp
     def custom(d: Any) -> Any:
@@ -147,7 +168,21 @@ def control_flow(case: Case) -> None:
     custom.defvjp(
         lambda d: (compiled_act(d, value, kind), d), lambda d, g: (jax.tree.map(jnp.zeros_like, d),)
     )
-    assert_close(custom(d), expected, "custom_vjp", ulp=COMPILED_ULP)
+    assert_close(custom(d), expected, "custom_vjp", ulp=COMPILED_ULP, dtype=case.precision.dtype)
+    if len(_floating(d)) == len(jax.tree.leaves(d)):
+
+        @jax.jit
+        def derivative(d: Any) -> Any:
+            answer, pullback = jax.vjp(custom, d)
+            return pullback(jax.tree.map(jnp.ones_like, answer))
+
+        assert_same(derivative(d), (jax.tree.map(jnp.zeros_like, d),), "the derivative of custom_vjp")
+
+
+def _narrowest(case: Case, value: Any) -> Any:
+    """The least precise dtype at work: what is computed from the value alone is of its dtype."""
+    dtypes = [case.precision.dtype, *(x.dtype for x in jax.tree.leaves(value))]
+    return min(map(jnp.dtype, dtypes), key=lambda dtype: dtype.itemsize)
 
 
 @law(10)
@@ -161,6 +196,8 @@ def derivatives(case: Case) -> None:
 
     if case.subject.is_finished and jax.tree.leaves(d):
         _assert_derivatives_of_finished(case, d, of_object)
+        if not case.subject.is_composite:
+            _assert_derivatives_of_distrax(case, of_object)
     elif jax.tree.leaves(d):
         _assert_chain_rule(case, d, of_object)
 
@@ -173,7 +210,7 @@ def _assert_chain_rule(case: Case, d: Any, of_object: Any) -> None:
     expected = jax.grad(lambda inputs: of_object(case.build_from(inputs)))(inputs)
     _, pullback = jax.vjp(case.build_from, inputs)
     (got,) = pullback(jax.grad(of_object)(d))
-    assert_close(got, expected, "grad through the object", ulp=COMPILED_ULP)
+    assert_close(got, expected, "grad through the object", ulp=COMPILED_ULP, dtype=case.precision.dtype)
 
 
 def _assert_derivatives_of_finished(case: Case, d: Any, of_object: Any) -> None:
@@ -209,6 +246,24 @@ def _assert_derivatives_of_finished(case: Case, d: Any, of_object: Any) -> None:
         hessian, expected = both(d, d.finished())
         rows = {n: row.finished() for n, row in hessian.finished().items()}
         assert_close(rows, expected, "hessian", ulp=8)
+
+
+def _assert_derivatives_of_distrax(case: Case, of_object: Any) -> None:
+    """Derivatives with respect to arguments are those of distrax, where it has them."""
+    arrays = case.arrays
+    is_narrow = jnp.finfo(case.precision.dtype).bits < 32
+    if is_narrow or case.precision != case.precision.natural or len(_floating(arrays)) < len(arrays):
+        return
+
+    def of_reference(arrays: Any) -> Any:
+        return of_object(replace(case, values=arrays)._reference(keeps_scalars=False))
+
+    expected = outcome(lambda: jax.jit(jax.grad(of_reference))(arrays))
+    if not isinstance(expected, Exception):
+        got = jax.jit(jax.grad(lambda arrays: of_object(case.build_from((arrays, {})))))(arrays)
+        assert_close(
+            got, expected, "grad with respect to arguments", ulp=COMPILED_ULP, dtype=case.precision.dtype
+        )
 
 
 def _in_order(d: Any, mapping: dict[str, Any]) -> list[Any]:
