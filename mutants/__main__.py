@@ -88,7 +88,7 @@ def _row(outcome: Outcome) -> tuple[str, ...]:
     if outcome.trouble:
         result += f": {outcome.trouble}"
     elif outcome.caught_by and not outcome.asked:
-        result += f", but not by {_laws(fault.laws) or 'the build'}"
+        result += f", but {_laws(fault.laws) or 'the build'} alone did not"
     return fault.name, fault.file, ", ".join(fault.classes), laws, f"{outcome.seconds:.0f}", result
 
 

@@ -40,6 +40,7 @@ class Fault:
         edits: how that file is changed.
         classes: the classes that are put to the laws.
         laws: the laws that should catch it, others aside; none where the build should refuse it.
+        dtypes: the dtypes of parameters that show it, if not all; a law may draw others only.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Fault:
     edits: tuple[Edit, ...]
     classes: tuple[str, ...]
     laws: tuple[int, ...] = ()
+    dtypes: tuple[str, ...] = ()
 
     def inject(self, root: Path) -> None:
         """Changes the file below `root`.
@@ -74,8 +76,10 @@ def _fault(  # noqa: PLR0917 - the list below reads like a table
     *laws: int,
     count: int = 1,
     also: tuple[Edit, ...] = (),
+    dtypes: tuple[str, ...] = (),
 ) -> Fault:
-    return Fault(name, breaks, file, (Edit(old, new, count), *also), tuple(classes.split()), laws)
+    edits = (Edit(old, new, count), *also)
+    return Fault(name, breaks, file, edits, tuple(classes.split()), laws, dtypes)
 
 
 # Flattening, unflattening and what else is printed for each class.
@@ -300,8 +304,9 @@ IN_CONSTRUCTORS = (
         f"{RUNTIME}/parameters.py",
         "return {f.name: jnp.asarray(x, dtype=dtype_of(f, x)) for f, x in numbers.items()}, dtype",
         "return {f.name: jnp.asarray(x, dtype=jnp.result_type(x)) for f, x in numbers.items()}, dtype",
-        "Normal Beta Gamma",
+        "Normal",
         16,
+        dtypes=("bfloat16",),
     ),
     _fault(
         "aliased-leaf",
@@ -659,8 +664,9 @@ IN_MATHEMATICS = (
         f"{RUNTIME}/compositions.py",
         "    base = normal(jnp.zeros_like(loc), jnp.ones_like(loc))",
         "    base = normal(jnp.zeros(loc.shape), jnp.ones(loc.shape))",
-        "MultivariateNormalTri MultivariateNormalFullCovariance",
+        "MultivariateNormalTri",
         16,
+        dtypes=("bfloat16",),
     ),
     _fault(
         "not-narrowed",
@@ -668,8 +674,9 @@ IN_MATHEMATICS = (
         f"{RUNTIME}/dtypes.py",
         "    return keep_dtype(call(cast(distribution, jnp.float32)), dtype, *arguments)",
         "    return call(cast(distribution, jnp.float32))",
-        "Normal LogStddevNormal VonMises MultivariateNormalDiag",
+        "Normal",
         16,
+        dtypes=("bfloat16",),
     ),
     _fault(
         "not-widened",
@@ -699,6 +706,15 @@ IN_MATHEMATICS = (
         13,
     ),
     _fault(
+        "divergence-reversed",
+        "The divergence of transformed distributions is that in the other direction.",
+        f"{RUNTIME}/divergences.py",
+        "p.distribution.kl_divergence(q.distribution)",
+        "q.distribution.kl_divergence(p.distribution)",
+        "Transformed",
+        20,
+    ),
+    _fault(
         "divergence-in-float32",
         "The divergence is of the default dtype.",
         f"{RUNTIME}/divergences.py",
@@ -706,6 +722,7 @@ IN_MATHEMATICS = (
         "    divergence: Array = p.distribution.kl_divergence(q.distribution).astype(float)",
         "Transformed",
         16,
+        dtypes=("bfloat16",),
     ),
     _fault(
         "constant-of-the-module",

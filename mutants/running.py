@@ -127,7 +127,7 @@ class Runner:
                 if complaint := self._build(copy):
                     return outcome(by_build=complaint)
                 for laws in expected + everything:
-                    broken = self._verify(copy, fault.classes, laws)
+                    broken = self._verify(copy, fault.classes, laws, fault.dtypes if laws else ())
                     if broken:
                         return outcome(
                             caught_by=tuple(sorted(broken)), asked=laws, message=next(iter(broken.values()))
@@ -161,9 +161,12 @@ class Runner:
         status, output, errors = self._distgen(copy, "build", "specs/")
         return (errors.strip() or output.strip() or f"status {status}")[-2000:] if status else ""
 
-    def _verify(self, copy: Path, classes: Sequence[str], laws: Sequence[int]) -> dict[int, str]:
+    def _verify(
+        self, copy: Path, classes: Sequence[str], laws: Sequence[int], dtypes: Sequence[str] = ()
+    ) -> dict[int, str]:
         """The laws that classes break, with the reason of each."""
-        options = [f"--class={name}" for name in classes] + [f"--law={number}" for number in laws]
+        chosen = {"class": classes, "law": laws, "dtype": dtypes}
+        options = [f"--{option}={value}" for option, values in chosen.items() for value in values]
         status, output, errors = self._distgen(copy, "verify", "--format=json", "--jobs=0", *options)
         try:
             report = json.loads(output[output.index("{") :])

@@ -60,6 +60,7 @@ class TestCriticalValues:
             laws.variance: 1,
             laws.covariance: 1,
             laws.entropy: 1,
+            laws.divergence: 1,
             laws.circular_mean: 1,
             laws.circular_variance: 1,
         }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Self
 
@@ -70,6 +71,8 @@ class Finished:
             names = ", ".join(table.arguments)
             raise TypeError(f"{type(self).__name__} has no parameter '{unknown[0]}'; it has {names}.")
         merged = dict.fromkeys(table.arguments) | {s.name: getattr(self, s.attribute) for s in table.statics}
+        # A setting is not kept.
+        merged |= {name: default for name in table.settings if (default := self._default(name)) is not None}
         kept = self.finished()
         rivals = {*table.exactly_one_of, *table.at_most_one_of}
         for f in table.fields:
@@ -82,6 +85,12 @@ class Finished:
         copy = self._with({})
         table.finish(copy, merged | arguments, kept)
         return copy
+
+    @classmethod
+    def _default(cls, argument: str) -> Any:
+        """What distrax takes where the argument is not given; None for an argument that it asks for."""
+        default = inspect.signature(cls._wrapped).parameters[argument].default
+        return None if default is inspect.Parameter.empty else default
 
     def to_distrax(self) -> Any:
         """The object of distrax with the same parameters, nested objects included."""

@@ -30,10 +30,11 @@ import distrax
 import numpy as np
 import scipy.stats
 
+from distgen.verify.agreement import outcome
 from distgen.verify.cases import FLOAT32, Case, Precision
 from distgen.verify.evidence import Evidence, evidence_of
 from distgen.verify.laws.registry import law
-from distgen.verify.sampling import event_size
+from distgen.verify.sampling import event_size, widened
 from distgen.verify.specimens import specimens
 from distgen.verify.statistics import (
     ROUNDING,
@@ -231,6 +232,18 @@ def circular_variance(evidence: Evidence) -> None:
         _same_mean("circular variance", 1 - np.cos(angles), evidence.moments["variance"])
 
 
+def divergence(evidence: Evidence) -> None:
+    """The divergence from another object of the class is the mean of the log ratio of the densities."""
+    case, other = evidence.case, evidence.case.redrawn()
+    with case.precision.context():
+        expected = outcome(lambda: np.asarray(case.build().kl_divergence(other.build())))
+    if isinstance(expected, Exception) or not np.all(np.isfinite(expected)):
+        return
+    with np.errstate(divide="ignore"):
+        log_q = np.log(widened(other, lambda d, x: d.prob(x)[..., None])(evidence.values))
+    _same_mean("kl_divergence", evidence.draws.log_probs[:, None] - log_q, expected)
+
+
 def _centred(evidence: Evidence) -> Array:
     return np.asarray(evidence.values - evidence.values.mean(axis=0))
 
@@ -326,7 +339,7 @@ def beta_marginals(evidence: Evidence) -> None:
         _same_law(f"component {i}", evidence.values[:, i], component.cdf)
 
 
-MOMENTS: tuple[Test, ...] = (mean, variance, stddev, covariance, entropy)
+MOMENTS: tuple[Test, ...] = (mean, variance, stddev, covariance, entropy, divergence)
 ON_INTERVAL: tuple[Test, ...] = (
     draws_are_in_interval,
     mass_is_one,
@@ -337,7 +350,7 @@ ON_INTERVAL: tuple[Test, ...] = (
 )
 TESTS_OF: Mapping[type, tuple[Test, ...]] = {
     Interval: (*ON_INTERVAL, *MOMENTS),
-    Circle: (*ON_INTERVAL, circular_mean, circular_variance, stddev, entropy),
+    Circle: (*ON_INTERVAL, circular_mean, circular_variance, stddev, entropy, divergence),
     Points: (probabilities_add_up, counts_follow_prob, cdf_is_sum, *MOMENTS),
     Space: (mass_of_space_is_one, density_ratio, draws_follow_joint_cdf, *MOMENTS),
     Unknown: MOMENTS,

@@ -167,8 +167,6 @@ def round_trips(case: Case) -> None:
     if case.subject.is_finished:
         same["from_finished"] = lambda d: type(d).from_finished(**d.finished(), **_statics(d))
         same["replace"] = lambda d: d.replace()
-    if case.subject.is_finished and not case.subject.plan.settings:
-        # A setting is not kept, and `replace` has no default for it.
         same["replacing all"] = lambda d: case.redrawn().build().replace(**case.arguments)
     for name, trip in same.items():
         back = trip(d)
