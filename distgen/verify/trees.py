@@ -158,6 +158,8 @@ class Forest:
         statics = {s.name: self.choose(STATICS[s.finish_code]) for s in subject.plan.statics}
         variant = self.choose([v.label for v in subject.plan.variants])
         event = plain_event_shape(subject)
+        # What has no parameters fits any batch.
+        batch = batch if subject.plan.fields else ()
         return self.case(subject, batch, ranks=ranks, variant=variant, statics=statics, event_shape=event)
 
     def _known(self, options: Sequence[Any]) -> list[Any]:
@@ -239,8 +241,9 @@ def _block(forest: Forest, subject: Subject, batch: Shape, event_ndims: int, dep
     ndims = max(event_ndims, 1)
     # A scalar bijector has neither a batch nor a block of its own.
     is_scalar = forest.choose((False, True))
-    batch = () if is_scalar else batch
     child = forest.bijector(() if is_scalar else (*batch, *(SIZE,) * ndims), 0, depth)
+    # A function has no batch, whatever was asked for.
+    batch = child.batch_shape[: max(len(child.batch_shape) - ndims, 0)]
     statics = {"ndims": ndims}
     return forest.case(
         subject, batch, children={"bijector": child}, statics=statics, event_shape=(SIZE,) * ndims
@@ -250,12 +253,14 @@ def _block(forest: Forest, subject: Subject, batch: Shape, event_ndims: int, dep
 def _chain(forest: Forest, subject: Subject, batch: Shape, event_ndims: int, depth: int) -> Case:
     children = [forest.bijector(shape, event_ndims, depth) for shape in (batch, forest.choose(((), batch)))]
     event = (SIZE,) * event_ndims
+    batch = np.broadcast_shapes(*(child.batch_shape for child in children))
     return forest.case(subject, batch, children={"bijectors": children}, event_shape=event)
 
 
 def _inverse(forest: Forest, subject: Subject, batch: Shape, event_ndims: int, depth: int) -> Case:
     child = forest.bijector(batch, event_ndims, depth, INVERTIBLE[event_ndims])
-    return forest.case(subject, batch, children={"bijector": child}, event_shape=(SIZE,) * event_ndims)
+    event = (SIZE,) * event_ndims
+    return forest.case(subject, child.batch_shape, children={"bijector": child}, event_shape=event)
 
 
 def _lambda(forest: Forest, subject: Subject, batch: Shape, event_ndims: int, depth: int) -> Case:

@@ -92,9 +92,10 @@ def batch_first(case: Case) -> None:
         assert leaf.shape[: leaf.ndim - len(f.event)] == case.batch_shape, f"{f.name} has shape {leaf.shape}"
     other = case.redrawn().build()
     stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), d, other)
-    _assert_batch_shape(stacked, (2, *case.batch_shape) if has_leaves else ())
-    # What is exempt is one for all: it can be mapped over, and not indexed.
+    # What is exempt is one for all: it can be mapped over, but neither batched further nor indexed.
     is_exempt = len(batched) < len(jax.tree.leaves(d))
+    if not is_exempt:
+        _assert_batch_shape(stacked, (2, *case.batch_shape) if has_leaves else ())
     if has_leaves and not is_exempt:
         _assert_indexable(case, d, stacked)
     _, scanned = jax.lax.scan(lambda carry, d: (carry, d), None, stacked, length=2)
