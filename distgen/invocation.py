@@ -14,7 +14,7 @@ from distgen.reporting import Style, report
 if TYPE_CHECKING:
     from distgen.compiler import Compilation
 
-FINE, BROKEN, DRIFT, MISTAKE, BUG, INTERRUPTED = 0, 1, 1, 2, 70, 130
+BROKEN, DRIFT, MISTAKE, BUG, INTERRUPTED = 1, 1, 2, 70, 130
 
 
 def load_config(style: Style = "text") -> Config:

@@ -20,6 +20,11 @@ from distgen.verify.laws.registry import law
 COMPILED_ULP = 64
 
 
+def _assert_computed(case: Case, got: Any, want: Any, what: str) -> None:
+    """Close enough for what is compiled, in the precision of the case."""
+    assert_close(got, want, what, ulp=COMPILED_ULP, dtype=case.precision.dtype)
+
+
 @law(6)
 def jit(case: Case) -> None:
     """Returned, passed, closed over and through the identity: as eager, and nothing leaks."""
@@ -35,24 +40,10 @@ def jit(case: Case) -> None:
     for name in ("batch_shape", "event_shape", "dtype"):
         assert getattr(returned, name, None) == getattr(d, name, None), f"{name} of the object returned"
     assert_same(act(through, value, kind), expected, "the identity acts")
-    assert_close(
-        compiled_act(d, value, kind),
-        expected,
-        "the object passed acts",
-        ulp=COMPILED_ULP,
-        dtype=case.precision.dtype,
-    )
+    _assert_computed(case, compiled_act(d, value, kind), expected, "the object passed acts")
     closed = jax.jit(lambda value: act(d, value, kind))(value)
-    assert_close(
-        closed, expected, "the object closed over acts", ulp=COMPILED_ULP, dtype=case.precision.dtype
-    )
-    assert_close(
-        act(returned, value, kind),
-        expected,
-        "the object returned acts",
-        ulp=COMPILED_ULP,
-        dtype=case.precision.dtype,
-    )
+    _assert_computed(case, closed, expected, "the object closed over acts")
+    _assert_computed(case, act(returned, value, kind), expected, "the object returned acts")
 
 
 @law(7)
@@ -105,15 +96,9 @@ def batch_first(case: Case) -> None:
     mapped = jax.jit(jax.vmap(lambda d, x: act(d, x, kind)))(stacked, value)
     alone = [compiled_act(x, v, kind) for x, v in zip((d, other), values, strict=True)]
     expected = jax.tree.map(lambda *parts: jnp.stack(parts), *alone)
-    assert_close(mapped, expected, "an object mapped over acts", ulp=COMPILED_ULP, dtype=case.precision.dtype)
+    _assert_computed(case, mapped, expected, "an object mapped over acts")
     if kind != "model" and not is_exempt:
-        assert_close(
-            compiled_act(stacked, value, kind),
-            expected,
-            "a stack acts",
-            ulp=COMPILED_ULP,
-            dtype=case.precision.dtype,
-        )
+        _assert_computed(case, compiled_act(stacked, value, kind), expected, "a stack acts")
     if case.batch_shape and has_leaves and not is_exempt:
         _assert_constructor_maps(case)
 
@@ -169,7 +154,7 @@ def control_flow(case: Case) -> None:
     custom.defvjp(
         lambda d: (compiled_act(d, value, kind), d), lambda d, g: (jax.tree.map(jnp.zeros_like, d),)
     )
-    assert_close(custom(d), expected, "custom_vjp", ulp=COMPILED_ULP, dtype=case.precision.dtype)
+    _assert_computed(case, custom(d), expected, "custom_vjp")
     if len(_floating(d)) == len(jax.tree.leaves(d)):
 
         @jax.jit
@@ -211,7 +196,7 @@ def _assert_chain_rule(case: Case, d: Any, of_object: Any) -> None:
     expected = jax.grad(lambda inputs: of_object(case.build_from(inputs)))(inputs)
     _, pullback = jax.vjp(case.build_from, inputs)
     (got,) = pullback(jax.grad(of_object)(d))
-    assert_close(got, expected, "grad through the object", ulp=COMPILED_ULP, dtype=case.precision.dtype)
+    _assert_computed(case, got, expected, "grad through the object")
 
 
 def _assert_derivatives_of_finished(case: Case, d: Any, of_object: Any) -> None:
@@ -262,9 +247,7 @@ def _assert_derivatives_of_distrax(case: Case, of_object: Any) -> None:
     expected = outcome(lambda: jax.jit(jax.grad(of_reference))(arrays))
     if not isinstance(expected, Exception):
         got = jax.jit(jax.grad(lambda arrays: of_object(case.build_from((arrays, {})))))(arrays)
-        assert_close(
-            got, expected, "grad with respect to arguments", ulp=COMPILED_ULP, dtype=case.precision.dtype
-        )
+        _assert_computed(case, got, expected, "grad with respect to arguments")
 
 
 def _in_order(d: Any, mapping: dict[str, Any]) -> list[Any]:
